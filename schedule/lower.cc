@@ -26,9 +26,6 @@ namespace {
 using loop::Expr;
 using loop::Stmt;
 
-// Symbolic extents are sizes: at least 0 and far from overflow.
-constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;
-
 class Lowerer {
  public:
   Lowerer(const Schedule& schedule, const std::vector<Tensor>& args, const std::string& name,
@@ -43,7 +40,7 @@ class Lowerer {
     CheckArguments(schedule, args, lowering_.steps, name);
     CheckStages(schedule, lowering_.parameters.scalars(), name);
     for (const loop::Var& scalar : lowering_.parameters.scalars())
-      lowering_.bounds.Bind(scalar, {options.min_extent, kMaxExtent});
+      lowering_.bounds.Bind(scalar, {options.min_extent, loop::kExtents.high});
     lowering_.ranges = lowering_.bounds;
   }
 

@@ -24,6 +24,9 @@ using te::OperationNode;
 
 // Vectors of results that one sum keeps in registers.
 constexpr std::int64_t kTile = 8;
+// Of lines of any length, from so many terms on.
+constexpr std::int64_t kSymbolicTile = 4;
+constexpr std::int64_t kManyTerms = 32;
 // Scalar operations from which a reduction is worth being split, and those of a piece.
 constexpr std::int64_t kLongReduction = 4 * kParallelWork;
 constexpr std::int64_t kPieceWork = kParallelWork / 2;
@@ -45,6 +48,13 @@ std::int64_t LargestDivisor(std::int64_t value, std::int64_t most) {
   std::int64_t divisor = std::min(value, most);
   while (value % divisor != 0) --divisor;
   return divisor;
+}
+
+// Of the `count` vectors of a line of results those that are summed side by side. A line of any
+// length ends in a part of a tile, and few terms do not wait for each other long.
+std::int64_t VectorsOfTile(const OperationNode& op, std::int64_t count) {
+  if (IsNumber(op.axes.back().extent)) return LargestDivisor(count, kTile);
+  return ProductOfExtents(op.reduce_axes) >= kManyTerms ? kSymbolicTile : 1;
 }
 
 // Whether one step of `outer` is as far in memory as all steps of `inner`.
@@ -139,7 +149,8 @@ void ScheduleReduction(Stage& stage, Accesses& accesses) {
   const IterVar last = op.axes.back();
   std::int64_t lanes = accesses.LanesOf(op);
   // Half vectors without a rest beat whole ones with one.
-  if (Extent(last) % lanes != 0 && Extent(last) % (lanes / 2) == 0) lanes /= 2;
+  if (IsNumber(last.extent) && Extent(last) % lanes != 0 && Extent(last) % (lanes / 2) == 0)
+    lanes /= 2;
   if (Extent(last) < lanes || op.outputs.size() > 1) {
     order.push_back(last);
     stage.Reorder(order);
@@ -147,9 +158,8 @@ void ScheduleReduction(Stage& stage, Accesses& accesses) {
   }
   auto [blocks, lane] = stage.Split(last, lanes);
   const std::int64_t count = CeilDiv(Extent(last), lanes);  // the last one may be masked
-  const bool whole = Extent(last) % lanes == 0;
-  if (whole ? count > 1 : LargestDivisor(count, kTile) > 1) {
-    const auto [outer, tile] = stage.Split(blocks, LargestDivisor(count, kTile));
+  if (const std::int64_t vectors = VectorsOfTile(op, count); vectors > 1) {
+    const auto [outer, tile] = stage.Split(blocks, vectors);
     order.insert(order.begin(), outer);
     order.push_back(tile);
     order.push_back(lane);

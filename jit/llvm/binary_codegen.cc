@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/PatternMatch.h"
 #include "tenon/jit/llvm/expr_codegen.h"
 #include "tenon/support/error.h"
 
@@ -221,6 +222,14 @@ bool ExprCodegen::IsIndexDivision(const loop::BinaryNode& node) {
 
 // Division by 0 gives 0, and the lowest value divided by -1 gives itself, where the CPU would trap.
 Value* ExprCodegen::EmitIntDivision(BinaryOp op, bool is_signed, Value* a, Value* b) {
+  const llvm::APInt* power = nullptr;
+  if (is_signed && llvm::PatternMatch::match(b, llvm::PatternMatch::m_Power2(power)) &&
+      power->isStrictlyPositive()) {
+    // Shifts round down, too, and LLVM does not find them in the general form.
+    if (op == BinaryOp::kFloorDiv) return builder_.CreateAShr(a, power->logBase2());
+    if (op == BinaryOp::kFloorMod)
+      return builder_.CreateAnd(a, llvm::ConstantInt::get(a->getType(), *power - 1));
+  }
   Value* zero = llvm::Constant::getNullValue(a->getType());
   Value* one = llvm::ConstantInt::get(a->getType(), 1);
   Value* minus_one = llvm::Constant::getAllOnesValue(a->getType());

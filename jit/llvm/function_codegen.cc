@@ -62,6 +62,8 @@ class FunctionCodegen {
       Value* slot = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), made->getArg(1), i);
       exprs_.Define(function.scalars[i],
                     builder_.CreateLoad(builder_.getInt64Ty(), slot, function.scalars[i].name()));
+      // An extent, or the address of a report of bounds.
+      exprs_.Bound(function.scalars[i], {.low = 0});
     }
     EmitBody(function);
     builder_.CreateRet(builder_.CreateLoad(builder_.getInt32Ty(), status_));

@@ -31,6 +31,10 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
+// Of a symbolic extent. Sizes are not negative, and products of sizes are sizes: an end would let
+// them overflow (loop/index_arithmetic.h).
+inline constexpr Interval kExtents{.low = 0};
+
 // Known ranges of variables.
 class Bounds {
  public:

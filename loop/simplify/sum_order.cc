@@ -7,6 +7,25 @@
 #include "tenon/loop/simplify/sums.h"
 
 namespace tenon::loop {
+namespace {
+
+// What holds of the same operands exactly where `op`, which compares them in order, does not.
+BinaryOp Opposite(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kLT:
+      return BinaryOp::kGE;
+    case BinaryOp::kLE:
+      return BinaryOp::kGT;
+    case BinaryOp::kGT:
+      return BinaryOp::kLE;
+    case BinaryOp::kGE:
+      return BinaryOp::kLT;
+    default:
+      return op;
+  }
+}
+
+}  // namespace
 
 SumOrder::SumOrder(Sums& sums)
     : sums_(sums),
@@ -16,6 +35,7 @@ SumOrder::SumOrder(Sums& sums)
 std::optional<bool> SumOrder::Holds(BinaryOp op, const Linear& a, const Linear& b) {
   const Interval r = Difference(a, b);
   if (HoldsByLoops(op, a, b)) return true;
+  if (HoldsByLoops(Opposite(op), a, b)) return false;
   const auto decide = [](bool holds, bool fails) -> std::optional<bool> {
     if (holds) return true;
     if (fails) return false;

@@ -4,6 +4,10 @@
 // loop without them; what lies before and after keeps its tests (TVM, "LoopPartition"; Halide,
 // "partition_loops"). Outer loops go first, so that one tile in the corner is the only one with all
 // tests.
+//
+// Code grows with each copy, and the time to compile it. So where extents are variables, a loop of
+// loops is no reason for a copy, and the parts with tests keep those loops rolled up that need not
+// be unrolled: they run once or twice.
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
@@ -30,6 +34,15 @@ std::optional<Expr> WholeExtent(const Expr& extent) {
   return std::nullopt;
 }
 
+bool HasLoops(const ForNode& loop) {
+  bool has_loops = false;
+  VisitStmts(loop.body, [&](const Stmt& s) {
+    const auto* inner = s.As<ForNode>();
+    has_loops = has_loops || (inner != nullptr && inner->for_kind == ForKind::kSerial);
+  });
+  return has_loops;
+}
+
 // Finds the values of a loop's variable for which conditions inside it hold.
 class ConditionFinder {
  public:
@@ -39,7 +52,7 @@ class ConditionFinder {
     switch (stmt.kind()) {
       case StmtKind::kFor: {
         const auto& n = *stmt.As<ForNode>();
-        if (const auto whole = WholeExtent(n.extent)) Consider(*whole, n.extent);
+        if (const auto whole = WholeExtent(n.extent)) Consider(*whole, n.extent, HasLoops(n));
         inner_.push_back(&n);
         Visit(n.body);
         inner_.pop_back();
@@ -52,7 +65,7 @@ class ConditionFinder {
         const auto& n = *stmt.As<IfNode>();
         std::vector<Expr> parts;
         SplitConjunction(n.condition, &parts);
-        for (const Expr& part : parts) Consider(part, part);
+        for (const Expr& part : parts) Consider(part, part, false);
         Visit(n.then_case);
         if (n.else_case) Visit(n.else_case);
         return;
@@ -78,7 +91,7 @@ class ConditionFinder {
 
  private:
   // `place` is what the condition decides: itself, or the extent of a loop.
-  void Consider(const Expr& condition, const Expr& place) {
+  void Consider(const Expr& condition, const Expr& place, bool only_constant) {
     if (LoadsAnything(condition)) return;
     std::optional<LinearCondition> linear;
     bool is_exact = true;
@@ -101,6 +114,7 @@ class ConditionFinder {
     const std::int64_t a = linear->coefficient;
     const Expr at =
         Simplify(a > 0 ? FloorDiv(0 - linear->rest, a) + 1 : FloorDiv(linear->rest + (-a - 1), -a));
+    if (only_constant && at.kind() != ExprKind::kIntImm) return;
     End& end = a > 0 ? upper : lower;
     end.is_exact = end.is_exact && is_exact && (!end.at.defined() || StructuralEqual(end.at, at));
     end.at = !end.at.defined() ? at : Simplify(a > 0 ? Min(end.at, at) : Max(end.at, at));
@@ -145,6 +159,37 @@ class Decider : public StmtMutator {
   const bool value_;
 };
 
+// Whether `body` has an element of an array of constant size for each value of `var`: a register,
+// once the loop is unrolled.
+bool HasRegisters(const Stmt& body, const Var& var) {
+  bool has_registers = false;
+  const auto look = [&](const Buffer& buffer, const std::vector<Expr>& indices) {
+    const auto moves = [&](const Expr& index) { return UsesVar(index, var); };
+    has_registers = has_registers || (ConstantElements(buffer).has_value() &&
+                                      std::any_of(indices.begin(), indices.end(), moves));
+  };
+  VisitStmts(body, [&](const Stmt& s) {
+    if (const auto* store = s.As<StoreNode>()) look(store->buffer, store->indices);
+  });
+  VisitExprs(body, [&](const Expr& e) {
+    if (const auto* load = e.As<LoadNode>()) look(load->buffer, load->indices);
+  });
+  return has_registers;
+}
+
+// Makes unrolled loops serial that nothing but speed asks for.
+class Roller : public StmtMutator {
+ protected:
+  Expr Mutate(const Expr& e) override { return e; }
+
+  Stmt MutateStmt(const Stmt& stmt) override {
+    const auto* n = stmt.As<ForNode>();
+    if (n == nullptr || n->for_kind != ForKind::kUnrolled || HasRegisters(n->body, n->var))
+      return MutateStmtChildren(stmt);
+    return For(n->var, n->min, n->extent, ForKind::kSerial, MutateStmt(n->body));
+  }
+};
+
 class LoopPartitioner : public StmtMutator {
  protected:
   Expr Mutate(const Expr& e) override { return e; }
@@ -169,7 +214,8 @@ class LoopPartitioner : public StmtMutator {
     };
     // Where an end has but one condition, it fails beyond.
     const auto beyond = [&](const ConditionFinder::End& at) {
-      return at.is_exact ? Decider(at.proved, false)(n->body) : n->body;
+      const Stmt body = at.is_exact ? Decider(at.proved, false)(n->body) : n->body;
+      return at.at.kind() == ExprKind::kIntImm ? body : Roller()(body);
     };
     Stmt inside = Decider(found.lower.proved, true)(n->body);
     inside = Decider(found.upper.proved, true)(inside);

@@ -73,9 +73,8 @@ class CopyVectorizer : public StmtMutator {
                  is_last ? If(from + lane < loop.extent, moved) : moved);
     };
     const Var block(loop.var.name());
-    const Expr rest = whole * lanes;
     return Seq({For(block, 0, whole, ForKind::kSerial, vector(block * lanes, false)),
-                If(rest < loop.extent, vector(rest, true))});
+                vector(whole * lanes, true)});
   }
 
   static Stmt InVectors(const ForNode& loop, const StoreNode& store, const LoadNode& load,

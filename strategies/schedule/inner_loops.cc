@@ -162,7 +162,9 @@ void ScheduleInner(SchedulingState& state, Stage& stage, std::size_t from, const
   const auto streams = [&](const Stage& result) {
     return IsStreamed(result, state.accesses, first == 0 ? 0 : extent);
   };
-  if (extent >= lanes * kUnroll) {
+  // A line of any length ends anywhere: its vectors are one loop and one under a mask, which is a
+  // third of the code that blocks of vectors with their rests would be.
+  if (is_number && extent >= lanes * kUnroll) {
     const auto [steps, step] = stage.Split(blocks, kUnroll);
     stage.Unroll(step);
     if (written != nullptr && streams(*written)) written = nullptr;

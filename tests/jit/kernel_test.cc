@@ -234,6 +234,51 @@ TEST(KernelTest, IntegerDivisionsFollowTheirDefinitions) {
   }
 }
 
+// By a constant, of which powers of two are shifts and masks; the lowest number is no power of two.
+TEST(KernelTest, DivisionsByConstantsRoundDown) {
+  const std::vector<std::int64_t> values = {0,  1, -1, 2,  -2,  7,  -7,        8,
+                                            -8, 9, -9, 63, -64, 65, INT64_MAX, INT64_MIN};
+  const auto n = static_cast<std::int64_t>(values.size());
+  const NDArray x = NDArray::FromVector<std::int64_t>({n}, values);
+  for (const std::int64_t divisor :
+       {std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{8}, std::int64_t{-8},
+        std::int64_t{1} << 62, INT64_MAX, INT64_MIN}) {
+    const auto apply = [&](loop::BinaryOp op) {
+      const NDArray z = NDArray::Zeros({n}, Int64);
+      const Kernel kernel = Elementwise(n, {Int64}, [&](const std::vector<Expr>& e) {
+        return loop::Binary(op, e[0], Expr(divisor));
+      });
+      EXPECT_TRUE(kernel(x, z).ok());
+      return z.ToVector<std::int64_t>();
+    };
+    const auto quotients = apply(loop::BinaryOp::kFloorDiv),
+               rests = apply(loop::BinaryOp::kFloorMod);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::int64_t p = values[i], rest = p % divisor;
+      const bool step = rest != 0 && (rest < 0) != (divisor < 0);
+      EXPECT_EQ(quotients[i], p / divisor - (step ? 1 : 0)) << p << ", " << divisor;
+      EXPECT_EQ(rests[i], step ? rest + divisor : rest) << p << ", " << divisor;
+    }
+  }
+}
+
+// A kernel that runs once is made quickly and gives the same numbers.
+TEST(KernelTest, AKernelThatRunsOnceIsRightAtOddSizes) {
+  for (const std::int64_t n : {0, 1, 15, 16, 17, 33}) {
+    const auto result = [&](bool runs_once) {
+      const Kernel kernel =
+          Elementwise(n, {Float32, Float32},
+                      [](const std::vector<Expr>& e) { return te::Exp(e[0]) + e[1] * 3.0F; },
+                      "kernel", {.runs_once = runs_once});
+      const NDArray x = Random({n}, 1), y = Random({n}, 2), z = NDArray::Zeros({n}, Float32);
+      EXPECT_TRUE(kernel(x, y, z).ok());
+      return z.ToVector<float>();
+    };
+    const std::vector<float> quick = result(true), full = result(false);
+    for (std::size_t i = 0; i < full.size(); ++i) EXPECT_FLOAT_EQ(quick[i], full[i]) << i;
+  }
+}
+
 TEST(KernelTest, Int64MinimaAndMaximaHoldAtTheEndsOfTheType) {
   constexpr std::int64_t kLow = INT64_MIN, kHigh = INT64_MAX;
   const std::vector<std::int64_t> values = {0, 1, -1, kLow, kHigh};

@@ -421,6 +421,30 @@ TEST(SimplifySymbolicTest, LoopsToExtentsOfVariablesDecideBounds) {
   EXPECT_NE(InFusedLoop(f < w), always);
 }
 
+// The rest of a line in tiles of 6 is no whole tile.
+TEST(SimplifySymbolicTest, ALoopThatStartsAtAVariableDecidesWhatNeverHolds) {
+  const Buffer out = Buffer::Make("out", Float32, {w});
+  const auto rest = [&](const Expr& condition) {
+    const Stmt store = Store(out, FloatImm(Float32, 0), {f});
+    const Expr first = FloorDiv(w, 6);
+    return Print(Simplify(For(f, first, FloorDiv(w + 5, 6) - first, ForKind::kSerial,
+                              If(condition, store, Store(out, FloatImm(Float32, 1), {f}))),
+                          OfExtents(0)));
+  };
+  EXPECT_EQ(rest(f * 6 + 5 < w), rest(False()));
+  EXPECT_EQ(rest(f * 6 < w), rest(True()));
+  EXPECT_EQ(rest(f * 6 + 5 >= w), rest(True()));
+  EXPECT_NE(rest(f * 6 + 4 < w), rest(False()));
+}
+
+// Sizes: their product is one, too, and is not negative.
+TEST(SimplifySymbolicTest, AProductOfExtentsIsNotNegative) {
+  Bounds bounds;
+  for (const Var& extent : {h, w}) bounds.Bind(extent, kExtents);
+  EXPECT_EQ(Print(Simplify(Max(FloorDiv(h * w, 3), 0), bounds)), "floordiv((h * w), 3)");
+  EXPECT_EQ(Print(Simplify(h * w * h * w * h < 0, bounds)), "false");
+}
+
 // Of the minimum that keeps tiles of 8 inside h * w elements, whole tiles need nothing.
 TEST(SimplifySymbolicTest, WholeTilesLoseTheMinimumThatKeepsTheLastOneInside) {
   const Buffer out = Buffer::Make("out", Float32, {h * w});

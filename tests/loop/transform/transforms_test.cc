@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const Var i("i"), j("j"), n("n");
+const Var i("i"), j("j"), k("k"), n("n");
 const Buffer in = Buffer::Make("in", Int64, {64}), out = Buffer::Make("out", Int64, {64});
 
 Stmt Loop(const Var& var, const Expr& extent, const Stmt& body, ForKind kind = ForKind::kSerial) {
@@ -256,6 +256,33 @@ TEST(PartitionLoopsTest, AShortenedInnerLoopIsWholeInTheMiddle) {
   EXPECT_EQ(Partitioned(Loop(i, 4, Loop(j, Min(8, 30 - i * 8), Store(out, 1, {i * 8 + j})))),
             "for i in [0, 3) {\n  for j in [0, 8) {\n    out[((i * 8) + j)] = 1\n  }\n}\n"
             "for j in [0, 6) {\n  out[(j + 24)] = 1\n}\n");
+}
+
+// The copy would be as long as the loop, and the inner loop no shorter to compile.
+TEST(PartitionLoopsTest, ALoopOfLoopsToAVariableIsNoReasonForACopy) {
+  const auto nest = [&](const Expr& end) {
+    const Stmt inner = Loop(k, 8, Store(out, 1, {i * 32 + j * 8 + k}));
+    return Loop(i, FloorDiv(end + 3, 4), Loop(j, Min(4, end - i * 4), inner));
+  };
+  EXPECT_TRUE(PartitionLoops(nest(n)) == nest(n) ||
+              Print(PartitionLoops(nest(n))) == Print(nest(n)));
+  EXPECT_NE(Print(PartitionLoops(nest(30))), Print(nest(30)));
+}
+
+// The rest of a line is short: its vectors need not be written out, except where each of them is a
+// register.
+TEST(PartitionLoopsTest, ARestOfAnyLengthIsRolledUpUnlessItHoldsRegisters) {
+  const Buffer line = Buffer::Make("line", Int64, {n}), sums = Buffer::Make("sums", Int64, {4});
+  const auto tile = [&](const Stmt& store) {
+    return Loop(i, FloorDiv(n + 3, 4), Loop(j, 4, If(i * 4 + j < n, store), ForKind::kUnrolled));
+  };
+  const auto rest = [](const std::string& text) { return text.substr(text.rfind("for i")); };
+  const std::string rolled = Partitioned(tile(Store(line, 1, {i * 4 + j})));
+  EXPECT_THAT(rolled, HasSubstr("unrolled"));
+  EXPECT_THAT(rest(rolled), Not(HasSubstr("unrolled")));
+  EXPECT_THAT(rest(Partitioned(tile(Store(sums, 1, {j})))), HasSubstr("unrolled"));
+  EXPECT_THAT(rest(Partitioned(tile(Store(line, Load(sums, {j}), {i * 4 + j})))),
+              HasSubstr("unrolled"));
 }
 
 TEST(PartitionLoopsTest, OtherLoopsStay) {
