@@ -17,7 +17,8 @@ CodegenOptions CodegenOptionsFor(const CompileOptions& options) {
           .byte_dots = target.Has("avx512vnni"),
           .bfloat_dots = target.Has("avx512bf16"),
           .narrow_dots = target.Has("avx512vl"),
-          .check_bounds = options.check_bounds};
+          .check_bounds = options.check_bounds,
+          .runs_once = options.runs_once};
 }
 
 void CompileEach(std::size_t count, const Target& target,

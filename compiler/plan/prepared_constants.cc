@@ -54,7 +54,9 @@ void PreparedConstants::Compute(const Lowered& lowered) {
     functions.push_back(lowered.kernels[static_cast<std::size_t>(wanted.first)]
                             .choice.built.prepared[wanted.second]
                             .function);
-  const std::vector<jit::Kernel> kernels = ValueOrThrow(jit::CompileAll(functions, code_));
+  jit::CompileOptions once = code_;
+  once.runs_once = true;
+  const std::vector<jit::Kernel> kernels = ValueOrThrow(jit::CompileAll(functions, once));
   auto kernel = kernels.begin();
   for (auto& [wanted, made] : preparations_) {
     for (Preparation& preparation : made) {

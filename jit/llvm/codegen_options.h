@@ -16,6 +16,7 @@ struct CodegenOptions {
   bool bfloat_dots = false;
   bool narrow_dots = false;
   bool check_bounds = false;  // jit/bounds/bounds_checks.h
+  bool runs_once = false;     // few passes, quick instruction selection
 };
 
 }  // namespace tenon::jit

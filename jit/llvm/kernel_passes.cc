@@ -164,4 +164,15 @@ FunctionPassManager KernelPasses() {
   return passes;
 }
 
+FunctionPassManager QuickPasses() {
+  FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass(Plain()));
+  passes.addPass(Hoist());
+  passes.addPass(KeepOrder());
+  return passes;
+}
+
 }  // namespace tenon::jit

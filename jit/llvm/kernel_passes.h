@@ -8,6 +8,8 @@ namespace tenon::jit {
 
 // Full optimisation of the functions that FunctionCodegen makes; not of arbitrary code.
 llvm::FunctionPassManager KernelPasses();
+// Of functions that run once: what makes code shorter, and nothing else.
+llvm::FunctionPassManager QuickPasses();
 
 }  // namespace tenon::jit
 

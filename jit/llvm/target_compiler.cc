@@ -81,7 +81,9 @@ void TargetCompiler::Prepare(llvm::Module& module) const {
   }
 }
 
-void TargetCompiler::Optimize(llvm::Module& module) {
+void TargetCompiler::Optimize(llvm::Module& module, Effort effort) {
+  const bool is_full = effort == Effort::kFull;
+  machine_->setOptLevel(is_full ? llvm::CodeGenOptLevel::Aggressive : llvm::CodeGenOptLevel::None);
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(module, &stream)) {
@@ -98,7 +100,7 @@ void TargetCompiler::Optimize(llvm::Module& module) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(KernelPasses()));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(is_full ? KernelPasses() : QuickPasses()));
   passes.run(module, modules);
 }
 

@@ -18,6 +18,9 @@
 
 namespace tenon::jit {
 
+// What a kernel is worth: all that LLVM can do, or little for one that runs once.
+enum class Effort { kFull, kQuick };
+
 class TargetCompiler {
  public:
   explicit TargetCompiler(const Target& target);
@@ -25,9 +28,9 @@ class TargetCompiler {
   // Gives the module its triple and data layout, its functions the CPU attributes and the vector
   // width.
   void Prepare(llvm::Module& module) const;
-  // Optimises fully (jit/llvm/kernel_passes.h). Throws Error (kInternal) when the module is
-  // malformed.
-  void Optimize(llvm::Module& module);
+  // Optimises (jit/llvm/kernel_passes.h); code that is emitted next is made with the same effort.
+  // Throws Error (kInternal) when the module is malformed.
+  void Optimize(llvm::Module& module, Effort effort = Effort::kFull);
   // Both consume the module: code generation rewrites it.
   std::string EmitObject(llvm::Module& module) {
     return Emit(module, llvm::CodeGenFileType::ObjectFile);

@@ -32,15 +32,28 @@ constexpr const char* kConv =
 constexpr const char* kSoftmax =
     "def @main(%x: Tensor[(64, 100), float32]) { nn.softmax(exp(%x)) }";
 
-std::vector<loop::Function> PartsOf(const Lowered& lowered) {
-  std::vector<loop::Function> parts;
+struct Parts {
+  std::vector<loop::Function> kernels, preparations;
+};
+Parts PartsOf(const Lowered& lowered) {
+  Parts parts;
   for (const LoweredKernel& kernel : lowered.kernels) {
     for (loop::Function& part : strategies::GeneratedFunctions(kernel.choice.built))
-      parts.push_back(std::move(part));
+      parts.kernels.push_back(std::move(part));
     for (const strategies::PreparedConstant& prepared : kernel.choice.built.prepared)
-      parts.push_back(prepared.function);
+      parts.preparations.push_back(prepared.function);
   }
   return parts;
+}
+
+std::vector<loop::Function> LoweredAgain(const std::vector<loop::Function>& parts) {
+  std::vector<loop::Function> again;
+  for (const loop::Function& part : parts) {
+    const schedule::LoweringSource* source = schedule::SourceOf(part);
+    EXPECT_NE(source, nullptr) << part.name;
+    if (source != nullptr) again.push_back(source->Lower(part.name));
+  }
+  return again;
 }
 
 struct Case {
@@ -61,15 +74,12 @@ TEST_P(KeptScheduleTest, ReplayedOnTheKeptExpressionsGivesTheKeyOfTheObject) {
   ValueOrThrow(Link(lowered, options));
   const std::size_t objects = folder.files().size();
   ASSERT_GT(objects, 0U);
-  const std::vector<loop::Function> parts = PartsOf(lowered);
-  ASSERT_THAT(parts, Not(IsEmpty()));
-  std::vector<loop::Function> again;
-  for (const loop::Function& part : parts) {
-    const schedule::LoweringSource* source = schedule::SourceOf(part);
-    ASSERT_NE(source, nullptr) << part.name;
-    again.push_back(source->Lower(part.name));
-  }
-  ValueOrThrow(jit::CompileAll(again, {.cache_dir = options.cache_dir}));
+  const Parts parts = PartsOf(lowered);
+  ASSERT_THAT(parts.kernels, Not(IsEmpty()));
+  const std::string& cache = options.cache_dir;
+  ValueOrThrow(jit::CompileAll(LoweredAgain(parts.kernels), {.cache_dir = cache}));
+  ValueOrThrow(
+      jit::CompileAll(LoweredAgain(parts.preparations), {.runs_once = true, .cache_dir = cache}));
   EXPECT_EQ(folder.files().size(), objects);
 }
 
@@ -112,7 +122,7 @@ TEST(KernelTextsTest, ExpressionsAreThoseOfTheFormThatIsChosen) {
   const Lowered lowered =
       ValueOrThrow(Lower(models::Build("lenet"), {.library = LibraryChoice::kTe}));
   std::string text;
-  for (const loop::Function& part : PartsOf(lowered))
+  for (const loop::Function& part : PartsOf(lowered).kernels)
     text += ValueOrThrow(jit::TextOf(part, KernelText::kTensorExpressions));
   EXPECT_THAT(text, HasSubstr("packed = placeholder"));
   EXPECT_THAT(text, HasSubstr("packed["));

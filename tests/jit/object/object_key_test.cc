@@ -124,9 +124,10 @@ TEST(ObjectKeyTest, DependsOnAllThatMakesTheCode) {
   with([](KeyContext& c) { c.codegen.bfloat_dots = true; });
   with([](KeyContext& c) { c.codegen.narrow_dots = true; });
   with([](KeyContext& c) { c.codegen.check_bounds = true; });
+  with([](KeyContext& c) { c.codegen.runs_once = true; });
   // Neighbouring texts are not run together.
   with([](KeyContext& c) { c.llvm_version = "19.1.7+", c.cpu_features = "avx2"; });
-  EXPECT_EQ(keys.size(), 14U);
+  EXPECT_EQ(keys.size(), 15U);
 }
 
 TEST(OriginKeyTest, AFunctionOfUnknownOriginHasNone) {
