@@ -84,12 +84,12 @@ void BatchMatmul(TypeCall& call) {
   if (Differ(a_depth, b_depth))
     call.Refuse(StrCat("the operands have inner extents ", a_depth.ToString(), " and ",
                        b_depth.ToString(), ", which must be equal"));
-  const auto batch = BroadcastDim(a->shape[0], b->shape[0]);
-  if (!batch)
+  if (!BroadcastDim(a->shape[0], b->shape[0]))
     call.Refuse(StrCat("the batches ", a->shape[0].ToString(), " and ", b->shape[0].ToString(),
                        " must be equal or one of them 1"));
+  const Dim batch = BroadcastShapes(call, {a->shape[0]}, {b->shape[0]})[0];
   call.LearnResult(ir::TensorType(
-      {*batch, a->shape[attrs.transpose_a ? 2 : 1], b->shape[attrs.transpose_b ? 1 : 2]},
+      {batch, a->shape[attrs.transpose_a ? 2 : 1], b->shape[attrs.transpose_b ? 1 : 2]},
       attrs.out_dtype.is_void() ? a->dtype : attrs.out_dtype));
 }
 

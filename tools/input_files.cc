@@ -31,9 +31,9 @@ void AddPictureOptions(CLI::App* command, PictureOptions* options) {
   command->add_flag("--bgr", options->bgr, "blue first");
 }
 
-ir::InputSpec InputNamed(const runtime::Executable& exe, const std::string& name) {
+ir::InputSpec InputNamed(const std::vector<runtime::InputInfo>& inputs, const std::string& name) {
   std::vector<std::string> known;
-  for (const runtime::InputInfo& input : exe.inputs()) {
+  for (const runtime::InputInfo& input : inputs) {
     if (input.name == name) return {input.name, input.dtype, input.extents};
     known.push_back(input.name);
   }

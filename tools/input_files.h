@@ -1,6 +1,6 @@
 // Inputs of a model from files: .npy arrays and pictures.
 //
-//   NDArray x = ReadInputFile("line.png", InputNamed(exe, "x"), arguments.picture);
+//   NDArray x = ReadInputFile("line.png", InputNamed(exe.inputs(), "x"), arguments.picture);
 #ifndef TENON_TOOLS_INPUT_FILES_H_
 #define TENON_TOOLS_INPUT_FILES_H_
 
@@ -20,7 +20,7 @@ namespace tenon::tools {
 void AddPictureOptions(CLI::App* command, PictureOptions* options);
 
 // Throws InvalidArgument that lists the inputs where there is none of this name.
-ir::InputSpec InputNamed(const runtime::Executable& exe, const std::string& name);
+ir::InputSpec InputNamed(const std::vector<runtime::InputInfo>& inputs, const std::string& name);
 
 // Throws what ReadNpy, LoadPicture and ShapeForPicture return.
 NDArray ReadInputFile(const std::string& path, const ir::InputSpec& input,

@@ -84,7 +84,7 @@ quantize::SampleSource Samples(const QuantizeArguments& arguments, const FilesOf
     if (index >= files.begin()->second.size()) return std::nullopt;
     runtime::Inputs inputs;
     for (const auto& [name, paths] : files)
-      inputs[name] = ReadInputFile(paths[index], InputNamed(exe, name), arguments.picture);
+      inputs[name] = ReadInputFile(paths[index], InputNamed(exe.inputs(), name), arguments.picture);
     return inputs;
   };
 }

@@ -59,18 +59,20 @@ std::optional<Shape> ShapeOfFile(const RunArguments& arguments, const ir::InputS
   return std::nullopt;
 }
 
-runtime::Inputs ReadInputs(const RunArguments& arguments, const Executable& exe) {
+runtime::Inputs ReadInputs(const RunArguments& arguments,
+                           const std::vector<runtime::InputInfo>& known) {
   runtime::Inputs inputs;
   for (const auto& [name, path] : Assignments(arguments.inputs, "--input"))
-    inputs[name] = ReadInputFile(path, InputNamed(exe, name), arguments.picture);
+    inputs[name] = ReadInputFile(path, InputNamed(known, name), arguments.picture);
   return inputs;
 }
 
 // When no input is given, all are random: one that was forgotten would go unnoticed otherwise.
-runtime::Inputs MakeInputs(const RunArguments& arguments, const Executable& exe) {
+runtime::Inputs MakeInputs(const RunArguments& arguments, runtime::Inputs given,
+                           const Executable& exe) {
   runtime::Inputs inputs = arguments.inputs.empty()
                                ? RandomInputs(exe, arguments.seed, arguments.model.ExtentValues())
-                               : ReadInputs(arguments, exe);
+                               : std::move(given);
   for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input")) {
     const auto found = inputs.find(name);
     if (found == inputs.end())
@@ -147,7 +149,17 @@ struct Source {
   std::optional<Executable> saved;
   std::vector<std::string> result_names;
   std::vector<ir::Type> result_types;
+  std::vector<runtime::InputInfo> inputs;
 };
+
+std::vector<runtime::InputInfo> InputsOf(const ir::FunctionNode& main) {
+  std::vector<runtime::InputInfo> inputs;
+  for (const ir::Expr& param : main.params) {
+    if (const auto* type = param.checked_type().As<ir::TensorTypeNode>())
+      inputs.push_back({param.As<ir::VarNode>()->name, type->dtype, type->shape});
+  }
+  return inputs;
+}
 
 Source LoadSource(const RunArguments& arguments) {
   if (runtime::IsSavedExecutable(arguments.model.path)) {
@@ -158,18 +170,21 @@ Source LoadSource(const RunArguments& arguments) {
       const runtime::Entry& entry = plan.entry(plan.heads[i]);
       types.push_back(ir::TensorType({entry.shape.begin(), entry.shape.end()}, entry.dtype));
     }
+    std::vector<runtime::InputInfo> inputs = saved.executable.inputs();
     return {.module = std::nullopt,
             .saved = std::move(saved.executable),
             .result_names = std::move(saved.result_names),
-            .result_types = std::move(types)};
+            .result_types = std::move(types),
+            .inputs = std::move(inputs)};
   }
   LoadedModel model = LoadModel(
       arguments.model, [&](const ir::InputSpec& input) { return ShapeOfFile(arguments, input); });
-  std::vector<ir::Type> types = ResultTypes(passes::InferType(model.module));
+  const ir::Module typed = passes::InferType(model.module);
   return {.module = std::move(model.module),
           .saved = std::nullopt,
           .result_names = std::move(model.results),
-          .result_types = std::move(types)};
+          .result_types = ResultTypes(typed),
+          .inputs = InputsOf(typed.Main())};
 }
 
 // What a saved executable was saved with cannot be chosen again.
@@ -205,6 +220,7 @@ void Execute(const RunArguments& arguments) {
   if (!arguments.trace.empty()) RequireWritable(arguments.trace);
   for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input"))
     RequireWritable(path);
+  runtime::Inputs given = ReadInputs(arguments, source.inputs);
   std::optional<ir::Module> module;
   if (source.module) {
     arguments.compile.WarnOfCache();
@@ -213,7 +229,7 @@ void Execute(const RunArguments& arguments) {
   const auto loaded = Clock::now();
   const Executable exe = module ? CompileModule(&module, arguments) : *source.saved;
   const auto compiled = Clock::now();
-  const runtime::Inputs inputs = MakeInputs(arguments, exe);
+  const runtime::Inputs inputs = MakeInputs(arguments, std::move(given), exe);
 
   Session session(exe, {.threads = arguments.compile.threads});
   std::vector<NDArray> results;

@@ -145,6 +145,8 @@ TEST_F(MessagesTest, WhereResultsCannotGoIsToldBeforeCompiling) {
   EXPECT_THAT(ErrorOf(run + "--report /nowhere/r"), HasSubstr("/nowhere/r cannot be written"));
   EXPECT_THAT(ErrorOf(run + "--labels a,b"), HasSubstr("2 labels are given for a result of"));
   EXPECT_THAT(ErrorOf(run + "--output y1=-"), HasSubstr("standard output has the text"));
+  EXPECT_THAT(ErrorOf("run %/bad.relay --input x=%/absent.npy"), HasSubstr("cannot be opened"));
+  EXPECT_THAT(ErrorOf("run %/bad.relay --input z=%/x.npy"), HasSubstr("no input z; it has x"));
 }
 
 TEST_F(MessagesTest, AFullDeviceIsAFailureOfEveryOption) {
