@@ -1,6 +1,6 @@
-// A run binds inputs and fresh result arrays to their storages, then calls the kernels in plan
-// order. All other pointers are the same in every run, so they are set once, when the workspace is
-// made.
+// A run binds inputs, fresh result arrays and a block of working memory to their storages, then
+// calls the kernels in plan order. A block that is the one of the run before is bound already. All
+// other pointers are the same in every run, so they are set once, when the workspace is made.
 #include "tenon/runtime/executable.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 #include "tenon/runtime/device_copy.h"
 #include "tenon/runtime/owners.h"
 #include "tenon/runtime/program.h"
-#include "tenon/runtime/result_memory.h"
 #include "tenon/runtime/run_time_extents.h"
+#include "tenon/runtime/working_memory.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
@@ -61,6 +61,14 @@ class Session::Workspace {
     for (const Slot& slot : slots_[static_cast<std::size_t>(storage_id)])
       arguments_[slot.argument] = At(data, slot.offset);
   }
+  void BindArena(void* data) {
+    if (arena_ == data) return;
+    arena_ = data;
+    for (const auto& [id, offset] : arena_storages_) {
+      working_[static_cast<std::size_t>(id)] = At(data, offset);
+      Bind(id, At(data, offset));
+    }
+  }
 
   const NDArray& InputAt(const std::vector<const NDArray*>& inputs, int node) const {
     const auto at = std::lower_bound(input_nodes_.begin(), input_nodes_.end(), node);
@@ -69,9 +77,13 @@ class Session::Workspace {
 
   // The parts outlive the workspace: whoever owns it also holds the executable.
   const Executable::Parts& parts_;
-  NDArray arena_;
+  std::shared_ptr<WorkingMemory> memory_;
+  std::size_t arena_bytes_ = 0;
+  const void* arena_ = nullptr;  // the block whose addresses are bound
   NDArray kernel_workspace_;
-  std::vector<void*> working_;            // of storages in the arena, by id
+  // Storages in the arena, with the bytes before them.
+  std::vector<std::pair<int, std::size_t>> arena_storages_;
+  std::vector<void*> working_;            // their addresses, by id
   std::vector<void*> arguments_;          // of all steps, one after the other
   std::vector<std::vector<Slot>> slots_;  // by storage id
   std::vector<Step> steps_;
@@ -80,7 +92,6 @@ class Session::Workspace {
   // Which storages hold results: their memory goes to the caller. If such a storage served
   // something much larger before, the caller gets a copy of the result alone.
   std::vector<bool> is_result_;
-  std::shared_ptr<ResultMemory> result_memory_;
 };
 
 struct Executable::State {
@@ -93,12 +104,13 @@ struct Executable::State {
 Executable::State::~State() = default;
 
 Session::Workspace::Workspace(const Executable& executable)
-    : parts_(executable.state_->parts), inputs_(executable.inputs()) {
+    : parts_(executable.state_->parts),
+      memory_(parts_.memory != nullptr ? parts_.memory : std::make_shared<WorkingMemory>()),
+      inputs_(executable.inputs()) {
   const Plan& plan = parts_.plan;
   const std::size_t storages = plan.storage_bytes.size();
   slots_.resize(storages);
   is_result_.resize(storages, false);
-  result_memory_ = std::make_shared<ResultMemory>(storages);
   std::vector<void*> address(storages, nullptr);
   std::vector<bool> is_working(storages, false);
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
@@ -116,19 +128,12 @@ Session::Workspace::Workspace(const Executable& executable)
         2 * plan.entry(head).bytes() >= plan.storage_bytes[static_cast<std::size_t>(id)];
     is_result_[id] = is_result_[id] || (is_working[id] && fills);
   }
-  std::size_t arena_bytes = 0;
-  std::vector<std::size_t> offsets(storages, 0);
   for (std::size_t id = 0; id < storages; ++id) {
     if (!is_working[id] || is_result_[id]) continue;
-    offsets[id] = arena_bytes;
-    arena_bytes += RoundUp(plan.storage_bytes[id], kAlignment);
+    arena_storages_.emplace_back(static_cast<int>(id), arena_bytes_);
+    arena_bytes_ += RoundUp(plan.storage_bytes[id], kAlignment);
   }
-  arena_ = Bytes(arena_bytes);
   working_.resize(storages, nullptr);
-  for (std::size_t id = 0; id < storages; ++id) {
-    if (is_working[id] && !is_result_[id])
-      address[id] = working_[id] = static_cast<char*>(arena_.raw()) + offsets[id];
-  }
   std::size_t kernel_bytes = 0;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const Node& node = plan.nodes[n];
@@ -154,13 +159,15 @@ std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<N
 std::vector<NDArray> Session::Workspace::RunInOrder(const std::vector<const NDArray*>& inputs,
                                                     std::vector<NodeTime>* times) {
   const Plan& plan = parts_.plan;
+  const WorkingMemory::Block arena(*memory_, arena_bytes_);
+  BindArena(arena.data());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     Bind(plan.nodes[input_nodes_[i]].outputs[0].storage_id, inputs[i]->raw());
   std::vector<NDArray> given(plan.storage_bytes.size());
-  for (const EntryRef head : plan.heads) {
-    const int id = plan.entry(head).storage_id;
+  for (std::size_t result = 0; result < plan.heads.size(); ++result) {
+    const int id = plan.entry(plan.heads[result]).storage_id;
     if (!is_result_[id] || given[id].defined()) continue;
-    given[id] = result_memory_->Take(id, plan.storage_bytes[id]);
+    given[id] = memory_->results().Take(result, plan.storage_bytes[id]);
     Bind(id, given[id].raw());
   }
   {

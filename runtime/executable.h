@@ -40,7 +40,8 @@ struct NodeTime {
   std::vector<std::string> origins;  // as in the plan
 };
 
-struct Program;  // runtime/program.h
+struct Program;       // runtime/program.h
+class WorkingMemory;  // runtime/working_memory.h
 
 class Executable {
  public:
@@ -55,6 +56,8 @@ class Executable {
     std::vector<InputInfo> inputs = {};  // of such a model, or of a program
     // Of a model with control flow, which has no plan of its own.
     std::shared_ptr<const Program> program = nullptr;
+    // Of runs. Without it, each stream of runs has memory of its own.
+    std::shared_ptr<WorkingMemory> memory = nullptr;
   };
   explicit Executable(Parts parts);
 

@@ -8,9 +8,11 @@ NDArray ResultMemory::Take(std::size_t place, std::size_t bytes) {
   NDArray block;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (place >= idle_.size()) idle_.resize(place + 1);
     block = std::exchange(idle_[place], NDArray());
   }
-  if (!block.defined()) block = NDArray::Empty({static_cast<std::int64_t>(bytes)}, UInt8);
+  const bool fits = block.defined() && block.bytes() >= bytes && block.bytes() / 2 <= bytes;
+  if (!fits) block = NDArray::Empty({static_cast<std::int64_t>(bytes)}, UInt8);
   // A weak reference: results do not keep idle memory alive.
   auto give_back = [weak = weak_from_this(), place, block](const void*) mutable {
     if (const auto memory = weak.lock()) memory->GiveBack(place, std::move(block));

@@ -1,8 +1,8 @@
 // Memory of a run's results. It goes to the caller. Once nobody holds it any more, a later run uses
 // it again, because filling new pages of the system costs more than most kernels.
 //
-//   auto memory = std::make_shared<ResultMemory>(plan.storage_bytes.size());
-//   NDArray storage = memory->Take(id, bytes);  // comes back when the last copy of it goes
+//   auto memory = std::make_shared<ResultMemory>();
+//   NDArray storage = memory->Take(0, bytes);  // comes back when the last copy of it goes
 #ifndef TENON_RUNTIME_RESULT_MEMORY_H_
 #define TENON_RUNTIME_RESULT_MEMORY_H_
 
@@ -15,21 +15,19 @@
 
 namespace tenon::runtime {
 
-// Keeps at most one block for each place. A block that comes back after this object was destroyed
-// is freed. Safe for any number of threads.
+// Keeps at most one block for each place, which are the results of a model. A block that comes back
+// after this object was destroyed is freed. Safe for any number of threads.
 class ResultMemory : public std::enable_shared_from_this<ResultMemory> {
  public:
-  explicit ResultMemory(std::size_t places) : idle_(places) {}
-
-  // An array of bytes for `place`, which must always have the same size. Its contents are
-  // undefined.
+  // An array of at least `bytes` for `place`, and of no more than twice as many: a small result
+  // does not hold on to the memory of a large one. Its contents are undefined.
   NDArray Take(std::size_t place, std::size_t bytes);
 
  private:
   void GiveBack(std::size_t place, NDArray block);
 
   std::mutex mutex_;
-  std::vector<NDArray> idle_;
+  std::vector<NDArray> idle_;  // by place
 };
 
 }  // namespace tenon::runtime

@@ -24,7 +24,8 @@ void AddFunctions(const Lowered& lowered, const Ready& ready,
 // `next` gives the code of one function after the other, as AddFunctions added them.
 template <typename Next>
 runtime::Executable Linked(const Lowered& lowered, const Ready& ready, int threads,
-                           const Next& next) {
+                           const Next& next,
+                           std::shared_ptr<runtime::WorkingMemory> memory = nullptr) {
   std::vector<std::shared_ptr<const jit::Callable>> kernels;
   for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
     const strategies::Built& built = lowered.kernels[i].choice.built;
@@ -39,18 +40,21 @@ runtime::Executable Linked(const Lowered& lowered, const Ready& ready, int threa
                               .kernels = std::move(kernels),
                               .constants = lowered.constants,
                               .threads = threads,
-                              .bind = nullptr});
+                              .bind = nullptr,
+                              .memory = std::move(memory)});
 }
 
 }  // namespace
 
 runtime::Executable Linked(const Lowered& lowered, const Ready& ready,
-                           const jit::CompileOptions& code, int threads) {
+                           const jit::CompileOptions& code, int threads,
+                           std::shared_ptr<runtime::WorkingMemory> memory) {
   std::vector<loop::Function> functions;
   AddFunctions(lowered, ready, &functions);
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code));
   auto kernel_code = compiled.begin();
-  return Linked(lowered, ready, threads, [&] { return kernel_code++->AsCallable(); });
+  return Linked(
+      lowered, ready, threads, [&] { return kernel_code++->AsCallable(); }, std::move(memory));
 }
 
 std::vector<runtime::Executable> AllLinked(const std::vector<Lowered>& all,

@@ -10,10 +10,12 @@
 
 namespace tenon::compiler {
 
-// Compiles the kernels of `lowered` that `ready`, which may be shorter, has no code for.
+// Compiles the kernels of `lowered` that `ready`, which may be shorter, has no code for. Runs share
+// `memory` with others, unless it is null.
 runtime::Executable Linked(const Lowered& lowered,
                            const std::vector<std::shared_ptr<const jit::Callable>>& ready,
-                           const jit::CompileOptions& code, int threads);
+                           const jit::CompileOptions& code, int threads,
+                           std::shared_ptr<runtime::WorkingMemory> memory = nullptr);
 
 // The kernels of all are compiled at the same time.
 std::vector<runtime::Executable> AllLinked(const std::vector<Lowered>& all,

@@ -37,15 +37,19 @@ SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strat
 
 void SymbolicModel::MakeKernels() {
   // Together, so that all threads have work until the end.
-  std::vector<loop::Function> functions;
+  std::vector<loop::Function> functions, preparations;
   for (const LoweredKernel& kernel : kernels_.list) {
     if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel))
       functions.push_back(*function);
     for (const strategies::PreparedConstant& constant : kernel.choice.built.prepared)
-      functions.push_back(constant.function);
+      preparations.push_back(constant.function);
   }
+  jit::CompileOptions once = code_;
+  once.runs_once = true;
+  const std::vector<jit::Kernel> prepare = ValueOrThrow(jit::CompileAll(preparations, once));
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code_));
   auto next = compiled.begin();
+  auto next_preparation = prepare.begin();
   std::vector<PreparingCode> preparing;
   for (const LoweredKernel& kernel : kernels_.list) {
     Made& made = made_.emplace_back();
@@ -53,9 +57,9 @@ void SymbolicModel::MakeKernels() {
       made.code = *next++;
       for (const loop::Var& scalar : function->scalars) made.symbols.push_back(scalar.name());
     }
-    const auto begin = next;
-    next += static_cast<std::ptrdiff_t>(kernel.choice.built.prepared.size());
-    preparing.emplace_back(begin, next);
+    const auto begin = next_preparation;
+    next_preparation += static_cast<std::ptrdiff_t>(kernel.choice.built.prepared.size());
+    preparing.emplace_back(begin, next_preparation);
   }
   PrepareConstants(preparing);
 }
@@ -173,7 +177,7 @@ runtime::Executable SymbolicModel::Build(const Dim::Values& values) const {
   const ConcreteModule concrete = MakeConcrete(fused_, values);
   Kernels source(*this, concrete, values);
   const Lowered lowered = BuildPlan(concrete.module, source);
-  return Linked(lowered, source.TakeReady(), code_, threads_);
+  return Linked(lowered, source.TakeReady(), code_, threads_, memory_);
 }
 
 SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
@@ -208,14 +212,11 @@ const runtime::Executable* SymbolicModel::FindBound(const Dim::Values& values) {
 }
 
 void SymbolicModel::Keep(const Dim::Values& values, const runtime::Executable& executable) {
-  bound_.push_front({values, executable, executable.working_bytes()});
+  bound_.push_front({values, executable});
   index_.emplace(values, bound_.begin());
-  bound_bytes_ += bound_.front().bytes;
-  while (bound_.size() > kMaxKept || (bound_.size() > kKept && bound_bytes_ > kMaxKeptBytes)) {
-    bound_bytes_ -= bound_.back().bytes;
-    index_.erase(bound_.back().values);
-    bound_.pop_back();
-  }
+  if (bound_.size() <= kMaxKept) return;
+  index_.erase(bound_.back().values);
+  bound_.pop_back();
 }
 
 std::vector<std::shared_ptr<const jit::Callable>> SymbolicModel::Callables() const {

@@ -21,6 +21,7 @@
 
 #include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/jit/kernel.h"
+#include "tenon/runtime/working_memory.h"
 
 namespace tenon::compiler {
 
@@ -63,22 +64,20 @@ class SymbolicModel {
   // What kernels want prepared, by kernel, place and the arrays that it is made of.
   std::map<std::pair<int, std::vector<const void*>>, std::vector<NDArray>> prepared_;
 
-  // What is bound, the last used first; working memory stays with it. So many are kept in any case,
-  // and more, up to so many, while all need no more bytes: counts that values decide are many.
-  static constexpr std::size_t kKept = 16, kMaxKept = 512;
-  static constexpr std::size_t kMaxKeptBytes = std::size_t{64} << 20;
+  // What is bound, the last used first: a plan each, while all share the memory of runs.
+  static constexpr std::size_t kMaxKept = 256;
   struct Bound {
     Dim::Values values;
     runtime::Executable executable;
-    std::size_t bytes;
   };
   // Null where it is not kept.
   const runtime::Executable* FindBound(const Dim::Values& values);
   void Keep(const Dim::Values& values, const runtime::Executable& executable);
+  const std::shared_ptr<runtime::WorkingMemory> memory_ =
+      std::make_shared<runtime::WorkingMemory>();
   std::mutex mutex_;
   std::list<Bound> bound_;
   std::map<Dim::Values, std::list<Bound>::iterator> index_;
-  std::size_t bound_bytes_ = 0;
 
   // Where some variables are 0.
   std::mutex zeros_mutex_;

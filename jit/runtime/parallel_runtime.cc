@@ -37,12 +37,15 @@ struct BlockCache {
   std::vector<Block> blocks;
   std::size_t bytes = 0;
 
-  // The smallest that holds `wanted` bytes, unless half of it would lie idle.
+  // The smallest that holds `wanted` bytes, unless half of it would lie idle. A loop takes the
+  // blocks again that it has just given back.
   void* Take(std::size_t wanted) {
     auto best = blocks.end();
-    for (auto it = blocks.begin(); it != blocks.end(); ++it) {
+    for (auto it = blocks.end(); it != blocks.begin();) {
+      --it;
       if (it->bytes < wanted || it->bytes > 2 * wanted) continue;
       if (best == blocks.end() || it->bytes < best->bytes) best = it;
+      if (best->bytes == wanted) break;
     }
     if (best == blocks.end()) return nullptr;
     void* start = best->start;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tenon/compiler/symbolic/concrete_module.h"
@@ -86,6 +87,10 @@ INSTANTIATE_TEST_SUITE_P(
                      "def @main(%x: Tensor[(3, n), float32], %y: Tensor[(17), float32]) {"
                      "  (where(less(%x, %y), %x, %y), broadcast_to(%x, shape=[2, 3, 17])) }",
                      Along("n", {17, 1})},
+        SymbolicCase{"BatchesOfANumber",
+                     "def @main(%x: Tensor[(n, m, 7), float32], %y: Tensor[(3, 4, 7), float32]) {"
+                     "  nn.batch_matmul(%x, %y, transpose_b=True) }",
+                     Both("n", "m", {{3, 5}, {1, 5}, {3, 1}, {1, 17}})},
         SymbolicCase{"EnlargedAgain",
                      "def @main(%x: Tensor[(1, 4, h, w), float32],"
                      "          %k: Tensor[(4, 4, 3, 3), float32]) {"
@@ -366,6 +371,37 @@ TEST(SymbolicModelTest, SessionsTakeAnyShapesInTurn) {
     ASSERT_TRUE(results.ok()) << results.status();
     for (std::int64_t i = 0; i < count; ++i)
       EXPECT_EQ((*results)[0].data<float>()[i], 2 * x.data<float>()[i]);
+  }
+}
+
+// All shapes share the memory of runs: no run writes to what another one works on, nor to a result
+// that somebody holds.
+TEST(SymbolicModelTest, ThreadsRunOtherShapesAtTheSameTimeAndKeepTheirResults) {
+  const ir::Module module =
+      passes::InferType(Parsed("def @main(%x: Tensor[(n, m), float32]) {\n"
+                               "  %0 = nn.softmax(%x);\n  %1 = sum(%0, axis=[0], keepdims=True);\n"
+                               "  (subtract(%0, %1), exp(%1))\n}"));
+  const Executable exe = ValueOrThrow(Compile(module, {.threads = 1}));
+  struct Seen {
+    std::vector<NDArray> results, expected;
+  };
+  std::vector<std::vector<Seen>> seen(4);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 12; ++i) {
+        const ir::Module concrete =
+            compiler::MakeConcrete(module, {{"n", 1 + (5 * i + t) % 17}, {"m", 3 + 29 * i % 64}})
+                .module;
+        const runtime::Inputs inputs = RandomInputs(concrete, 100 * t + i);
+        seen[static_cast<std::size_t>(t)].push_back(
+            {ValueOrThrow(exe.Run(inputs)), Interpreted(concrete, inputs)});
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<Seen>& of_thread : seen) {
+    for (const Seen& run : of_thread) ExpectClose(run.results, run.expected);
   }
 }
 
