@@ -194,9 +194,13 @@ void Run(const Options& options) {
       inputs[name] = array;
       shapes[name] = shape;
     }
+    const Clock::time_point new_shape = Clock::now();
+    ValueOrThrow(symbolic.Bind(inputs));
+    const double bind = Milliseconds(Clock::now() - new_shape);
     double first = 0;
     const double time = TimeOf(symbolic, inputs, &first);
-    std::printf("%-24s first %8.2f next %8.2f ms", text.c_str(), first, time);
+    first += bind;
+    std::printf("%-24s bind %6.2f first %8.2f next %8.2f ms", text.c_str(), bind, first, time);
     if (options.races_static) {
       const Clock::time_point begin = Clock::now();
       const Executable fixed = ValueOrThrow(Compile(
@@ -209,8 +213,8 @@ void Run(const Options& options) {
       std::printf("; compiled for it in %7.1f ms: %8.2f ms, ratio %.2f", compiled, own, time / own);
       fixed_compiles += compiled;
       StrAppend(&figures, figures.empty() ? "" : ",\n", "{\"shape\": \"", text,
-                "\", \"first\": ", FormatShortest(first), ", \"next\": ", FormatShortest(time),
-                ", \"own\": ", FormatShortest(own), "}");
+                "\", \"bind\": ", FormatShortest(bind), ", \"first\": ", FormatShortest(first),
+                ", \"next\": ", FormatShortest(time), ", \"own\": ", FormatShortest(own), "}");
       log_ratio += std::log(time / own);
       worst = std::max(worst, time / own);
       ++count;

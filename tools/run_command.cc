@@ -218,8 +218,10 @@ void Execute(const RunArguments& arguments) {
   if (!arguments.labels.empty()) CheckLabels(arguments, source.result_types);
   if (!arguments.report.empty()) RequireWritable(arguments.report);
   if (!arguments.trace.empty()) RequireWritable(arguments.trace);
-  for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input"))
+  for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input")) {
+    InputNamed(source.inputs, name);
     RequireWritable(path);
+  }
   runtime::Inputs given = ReadInputs(arguments, source.inputs);
   std::optional<ir::Module> module;
   if (source.module) {

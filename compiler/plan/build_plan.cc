@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "tenon/compiler/plan/function_labels.h"
 #include "tenon/compiler/plan/kernel_source.h"
 #include "tenon/compiler/plan/memory_pieces.h"
 #include "tenon/compiler/plan/moveless_nodes.h"
@@ -34,7 +35,6 @@ using runtime::EntryRef;
 using runtime::Node;
 using runtime::NodeKind;
 
-constexpr std::size_t kMaxName = 80;
 // The prefix that graph executors and their tools know kernels by.
 constexpr const char* kPrefix = "tvmgen_default_";
 
@@ -45,18 +45,6 @@ std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& w
     entries.push_back({.shape = shape, .dtype = field.As<ir::TensorTypeNode>()->dtype});
   }
   return entries;
-}
-
-// The places of a fused function's calls, each once.
-std::vector<std::string> OriginsOf(const FunctionNode& function) {
-  std::vector<std::string> origins;
-  ir::VisitPostOrder(function.body, [&](const Expr& e) {
-    if (e.kind() != ExprKind::kCall || !e.span().known()) return;
-    std::string origin = e.span().ToString();
-    if (std::find(origins.begin(), origins.end(), origin) == origins.end())
-      origins.push_back(std::move(origin));
-  });
-  return origins;
 }
 
 void RequireAvailable(const Device& device, const Span& span) {
@@ -249,13 +237,14 @@ class Builder {
                                 : NDArray());
       }
     }
-    const std::string name = NameOfFunction(*function);
+    const FunctionLabels* const known = source_.LabelsOf(call.callee);
+    FunctionLabels labels = known != nullptr ? *known : LabelsOf(call.callee);
     Node node{.name = {},
               .function_name = {},
+              .hash = labels.hash,
               .inputs = {},
-              .outputs = EntriesOf(e.checked_type(), "a result of " + name)};
-    node.hash = ir::StructuralHash(call.callee);
-    node.origins = OriginsOf(*function);
+              .outputs = EntriesOf(e.checked_type(), "a result of " + labels.name)};
+    node.origins = std::move(labels.origins);
     // A kernel runs where its inputs are, which is one place.
     Device device;
     for (const EntryRef& input : inputs) {
@@ -271,9 +260,9 @@ class Builder {
       node.name = Unique(node.function_name);
       node.inputs = {inputs[0]};
     } else if (moveless_.Make(*function, inputs, &node)) {
-      node.name = Unique(kPrefix + name);
+      node.name = Unique(kPrefix + labels.name);
     } else {
-      node.kernel = source_.For(call.callee, kPrefix + name, constants, node.hash);
+      node.kernel = source_.For(call.callee, kPrefix + labels.name, constants, node.hash);
       const LoweredKernel& kernel = source_.kernels()[static_cast<std::size_t>(node.kernel)];
       node.function_name = kernel.name;
       node.name = Unique(kernel.name);
@@ -325,18 +314,6 @@ class Builder {
 };
 
 }  // namespace
-
-std::string NameOfFunction(const FunctionNode& function) {
-  std::string name = "fused";
-  ir::VisitPostOrder(function.body, [&](const Expr& e) {
-    const auto* call = e.As<CallNode>();
-    if (call != nullptr && call->op() != nullptr) StrAppend(&name, "_", call->op()->name);
-  });
-  std::replace(name.begin(), name.end(), '.', '_');
-  if (name.size() <= kMaxName) return name;
-  const std::string text = HashText(HashBytes(name));
-  return StrCat(name.substr(0, kMaxName - 1 - text.size()), "_", text);
-}
 
 namespace {
 

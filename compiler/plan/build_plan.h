@@ -26,10 +26,6 @@ Lowered BuildPlan(ir::Module module, KernelSource& source);
 // written as one; the value of a variable is not looked up.
 KernelTable::Request RequestOf(const ir::CallNode& call);
 
-// "fused_nn_conv2d_add" for a fused function: its operators in order of execution. Names of more
-// than 80 characters are cut and end in a hash.
-std::string NameOfFunction(const ir::FunctionNode& function);
-
 }  // namespace tenon::compiler
 
 #endif  // TENON_COMPILER_PLAN_BUILD_PLAN_H_

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/compiler/plan/function_labels.h"
 #include "tenon/compiler/plan/kernel_table.h"
 #include "tenon/compiler/plan/prepared_constants.h"
 
@@ -22,6 +23,8 @@ class KernelSource {
   virtual ~KernelSource() = default;
   // Whether it has the kernel of a function, which need not be made ahead.
   virtual bool Has(const ir::Expr& /*function*/) const { return false; }
+  // The labels of such a function, which all extents share; null of others.
+  virtual const FunctionLabels* LabelsOf(const ir::Expr& /*function*/) const { return nullptr; }
   // Kernels that will be asked for.
   virtual void MakeAhead(const std::vector<KernelTable::Request>& requests) = 0;
   // As KernelTable::For, of a list that the source adds to.

@@ -62,9 +62,9 @@ SymbolicKernels LowerSymbolicKernels(const ir::Module& fused,
         request.function = local.function;
         request.hash = ir::StructuralHash(local.function);
         requests.push_back(std::move(request));
-        uses.emplace_back(call->callee,
-                          SymbolicUse{.extents = std::move(local.extents),
-                                      .assumed_equal = std::move(local.assumed_equal)});
+        uses.emplace_back(call->callee, SymbolicUse{.extents = std::move(local.extents),
+                                                    .assumed_equal = std::move(local.assumed_equal),
+                                                    .labels = LabelsOf(call->callee)});
       },
       [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
   strategy.library = strategies::LibraryChoice::kTe;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/compiler/plan/function_labels.h"
 
 namespace tenon::compiler {
 
@@ -21,6 +22,7 @@ struct SymbolicUse {
   int kernel = -1;
   std::map<std::string, Dim> extents;
   std::vector<std::pair<Dim, Dim>> assumed_equal;  // where the kernel is right
+  FunctionLabels labels;
 };
 
 struct SymbolicKernels {

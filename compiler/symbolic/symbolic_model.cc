@@ -3,6 +3,7 @@
 #include "tenon/compiler/symbolic/symbolic_model.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
@@ -102,6 +103,10 @@ class SymbolicModel::Kernels : public FreshKernels {
         values_(values) {}
 
   bool Has(const Expr& function) const override { return Known(function) != nullptr; }
+  const FunctionLabels* LabelsOf(const Expr& function) const override {
+    const SymbolicUse* known = Known(function);
+    return known == nullptr ? nullptr : &known->labels;
+  }
 
   int For(const Expr& function, const std::string& name, const std::vector<NDArray>& constants,
           std::uint64_t hash) override {
@@ -147,13 +152,19 @@ class SymbolicModel::Kernels : public FreshKernels {
   std::vector<std::shared_ptr<const jit::Callable>> TakeReady() { return std::move(ready_); }
 
  private:
-  // Null where the model has no kernel for all extents.
+  // Null where the model has no kernel for all extents. It is asked several times of each function.
   const SymbolicUse* Known(const Expr& function) const {
+    const auto [known, is_new] = known_.try_emplace(function, nullptr);
+    if (is_new) known->second = Find(function);
+    return known->second;
+  }
+
+  const SymbolicUse* Find(const Expr& function) const {
     const auto symbolic = concrete_.functions.find(function);
     if (symbolic == concrete_.functions.end()) return nullptr;
     const auto found = model_.kernels_.uses.find(symbolic->second);
     if (found == model_.kernels_.uses.end()) return nullptr;
-    const auto& [kernel, extents, assumed_equal] = found->second;
+    const auto& [kernel, extents, assumed_equal, labels] = found->second;
     const auto value = [&](const Dim& dim) { return dim.Evaluate(values_).value(); };
     const bool fits =
         std::all_of(extents.begin(), extents.end(),
@@ -168,6 +179,7 @@ class SymbolicModel::Kernels : public FreshKernels {
   const SymbolicModel& model_;
   const ConcreteModule& concrete_;
   const Dim::Values& values_;
+  mutable std::unordered_map<Expr, const SymbolicUse*, ir::ExprHash> known_;
   std::vector<std::shared_ptr<const jit::Callable>> ready_;
   std::map<int, int> shared_;  // positions in the list, and in the model's
   std::map<std::pair<int, std::vector<const void*>>, std::vector<runtime::EntryRef>> given_;

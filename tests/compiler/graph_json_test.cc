@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tenon/compiler/plan/build_plan.h"
+#include "tenon/compiler/plan/function_labels.h"
 #include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
