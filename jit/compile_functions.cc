@@ -21,6 +21,10 @@ CodegenOptions CodegenOptionsFor(const CompileOptions& options) {
           .runs_once = options.runs_once};
 }
 
+Effort EffortFor(const CompileOptions& options) {
+  return options.runs_once ? Effort::kQuick : Effort::kFull;
+}
+
 void CompileEach(std::size_t count, const Target& target,
                  const std::function<void(std::size_t, LazyCompiler&)>& work) {
   std::vector<std::exception_ptr> errors(count);

@@ -14,6 +14,7 @@
 namespace tenon::jit {
 
 CodegenOptions CodegenOptionsFor(const CompileOptions& options);
+Effort EffortFor(const CompileOptions& options);
 
 // A thread's compiler, made when the first function needs one.
 class LazyCompiler {

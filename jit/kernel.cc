@@ -88,7 +88,7 @@ std::string CompileToObject(const loop::Function& function, const CompileOptions
   const std::unique_ptr<llvm::Module> module =
       GenerateModule(context, function, CodegenOptionsFor(options));
   compiler.Prepare(*module);
-  compiler.Optimize(*module, options.runs_once ? Effort::kQuick : Effort::kFull);
+  compiler.Optimize(*module, EffortFor(options));
   return compiler.EmitObject(*module);
 }
 

@@ -49,7 +49,7 @@ std::unique_ptr<llvm::Module> KernelTexts::ModuleFor(TargetCompiler* compiler,
   std::unique_ptr<llvm::Module> module =
       GenerateModule(*context, final_loops_, CodegenOptionsFor(options_));
   compiler->Prepare(*module);
-  if (optimized) compiler->Optimize(*module);
+  if (optimized) compiler->Optimize(*module, EffortFor(options_));
   ShowName(*module, final_loops_.name);
   return module;
 }

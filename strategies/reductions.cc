@@ -26,7 +26,7 @@ using te::OperationNode;
 constexpr std::int64_t kTile = 8;
 // Of lines of any length, from so many terms on.
 constexpr std::int64_t kSymbolicTile = 4;
-constexpr std::int64_t kManyTerms = 32;
+constexpr std::int64_t kMinTermsOfTile = 32;
 // Scalar operations from which a reduction is worth being split, and those of a piece.
 constexpr std::int64_t kLongReduction = 4 * kParallelWork;
 constexpr std::int64_t kPieceWork = kParallelWork / 2;
@@ -54,7 +54,7 @@ std::int64_t LargestDivisor(std::int64_t value, std::int64_t most) {
 // length ends in a part of a tile, and few terms do not wait for each other long.
 std::int64_t VectorsOfTile(const OperationNode& op, std::int64_t count) {
   if (IsNumber(op.axes.back().extent)) return LargestDivisor(count, kTile);
-  return ProductOfExtents(op.reduce_axes) >= kManyTerms ? kSymbolicTile : 1;
+  return ProductOfExtents(op.reduce_axes) >= kMinTermsOfTile ? kSymbolicTile : 1;
 }
 
 // Whether one step of `outer` is as far in memory as all steps of `inner`.

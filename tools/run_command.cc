@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/compiler/plan/model_inputs.h"
 #include "tenon/jit/runtime/timeline.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/runtime/npy.h"
@@ -152,15 +153,6 @@ struct Source {
   std::vector<runtime::InputInfo> inputs;
 };
 
-std::vector<runtime::InputInfo> InputsOf(const ir::FunctionNode& main) {
-  std::vector<runtime::InputInfo> inputs;
-  for (const ir::Expr& param : main.params) {
-    if (const auto* type = param.checked_type().As<ir::TensorTypeNode>())
-      inputs.push_back({param.As<ir::VarNode>()->name, type->dtype, type->shape});
-  }
-  return inputs;
-}
-
 Source LoadSource(const RunArguments& arguments) {
   if (runtime::IsSavedExecutable(arguments.model.path)) {
     runtime::SavedExecutable saved = ValueOrThrow(runtime::LoadExecutable(arguments.model.path));
@@ -184,7 +176,7 @@ Source LoadSource(const RunArguments& arguments) {
           .saved = std::nullopt,
           .result_names = std::move(model.results),
           .result_types = ResultTypes(typed),
-          .inputs = InputsOf(typed.Main())};
+          .inputs = compiler::InputsOf(typed.Main())};
 }
 
 // What a saved executable was saved with cannot be chosen again.

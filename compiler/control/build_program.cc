@@ -12,7 +12,7 @@
 #include "tenon/compiler/control/straight_parts.h"
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
-#include "tenon/compiler/plan/unique_names.h"
+#include "tenon/compiler/plan/model_inputs.h"
 #include "tenon/compiler/symbolic/input_symbols.h"
 #include "tenon/compiler/symbolic/symbolic_model.h"
 #include "tenon/ir/flatten.h"
@@ -322,20 +322,6 @@ void FindEndless(std::vector<ProgramFunction>* functions) {
     }
     all[f].endless = all[at].name;
   }
-}
-
-std::vector<runtime::InputInfo> InputsOf(const FunctionNode& main) {
-  UniqueNames names;
-  std::vector<runtime::InputInfo> inputs;
-  for (const Expr& param : main.params) {
-    const auto* type = param.checked_type().As<ir::TensorTypeNode>();
-    if (type == nullptr)
-      throw Unimplemented(
-          StrCat("the parameter %", ir::Var(param).name(), " of @main is no tensor"))
-          .At(param.span());
-    inputs.push_back({names.Unique(ir::Var(param).name(), ""), type->dtype, type->shape});
-  }
-  return inputs;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "tenon/compiler/plan/build_plan.h"
 
-#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,7 +20,6 @@
 #include "tenon/runtime/device_copy.h"
 #include "tenon/runtime/owners.h"
 #include "tenon/support/error.h"
-#include "tenon/support/hash.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::compiler {
@@ -133,7 +131,9 @@ class Builder {
         [&](const Expr& e) {
           const auto* call = e.As<CallNode>();
           const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
-          if (function == nullptr || source_.Has(call->callee) || CopyTarget(*function)) return;
+          if (function == nullptr || source_.LabelsOf(call->callee) != nullptr ||
+              CopyTarget(*function))
+            return;
           const std::vector<Pieces> results = PiecesOf(*function);
           const bool may_be_join = results.size() == 1 && results[0].size() > 1;
           if (IsView(results) || may_be_join) return;
@@ -239,10 +239,7 @@ class Builder {
     }
     const FunctionLabels* const known = source_.LabelsOf(call.callee);
     FunctionLabels labels = known != nullptr ? *known : LabelsOf(call.callee);
-    Node node{.name = {},
-              .function_name = {},
-              .hash = labels.hash,
-              .inputs = {},
+    Node node{.hash = labels.hash,
               .outputs = EntriesOf(e.checked_type(), "a result of " + labels.name)};
     node.origins = std::move(labels.origins);
     // A kernel runs where its inputs are, which is one place.
@@ -312,10 +309,6 @@ class Builder {
   MovelessNodes moveless_{lowered_.plan};
   UniqueNames node_names_;
 };
-
-}  // namespace
-
-namespace {
 
 void AddConstants(const Expr& arg, std::vector<NDArray>* constants) {
   if (const auto* constant = arg.As<ir::ConstantNode>()) {

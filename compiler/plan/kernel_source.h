@@ -21,9 +21,8 @@ class KernelSource {
   using AddConstant = std::function<runtime::EntryRef(const NDArray&)>;
 
   virtual ~KernelSource() = default;
-  // Whether it has the kernel of a function, which need not be made ahead.
-  virtual bool Has(const ir::Expr& /*function*/) const { return false; }
-  // The labels of such a function, which all extents share; null of others.
+  // The labels of a function whose kernel it has, so that it need not be made ahead, whatever the
+  // extents; null of others.
   virtual const FunctionLabels* LabelsOf(const ir::Expr& /*function*/) const { return nullptr; }
   // Kernels that will be asked for.
   virtual void MakeAhead(const std::vector<KernelTable::Request>& requests) = 0;

@@ -9,6 +9,11 @@ namespace tenon::compiler {
 
 using runtime::EntryRef;
 
+jit::CompileOptions ForOneRun(jit::CompileOptions code) {
+  code.runs_once = true;
+  return code;
+}
+
 Shape StaticShape(const loop::Buffer& buffer) {
   Shape shape;
   for (const loop::Expr& extent : buffer->shape)
@@ -54,9 +59,8 @@ void PreparedConstants::Compute(const Lowered& lowered) {
     functions.push_back(lowered.kernels[static_cast<std::size_t>(wanted.first)]
                             .choice.built.prepared[wanted.second]
                             .function);
-  jit::CompileOptions once = code_;
-  once.runs_once = true;
-  const std::vector<jit::Kernel> kernels = ValueOrThrow(jit::CompileAll(functions, once));
+  const std::vector<jit::Kernel> kernels =
+      ValueOrThrow(jit::CompileAll(functions, ForOneRun(code_)));
   auto kernel = kernels.begin();
   for (auto& [wanted, made] : preparations_) {
     for (Preparation& preparation : made) {

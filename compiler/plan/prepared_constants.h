@@ -14,6 +14,9 @@
 
 namespace tenon::compiler {
 
+// How kernels that prepare constants are compiled: each runs once.
+jit::CompileOptions ForOneRun(jit::CompileOptions code);
+
 // The shape of a buffer whose extents are numbers.
 Shape StaticShape(const loop::Buffer& buffer);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tenon/compiler/plan/model_inputs.h"
 #include "tenon/ir/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -64,14 +65,9 @@ ir::Module NameExtents(const ir::Module& module) {
 
 InputSymbols::InputSymbols(const ir::FunctionNode& main) {
   std::set<std::string> alone;
-  for (const ir::Expr& param : main.params) {
-    const ir::Var var(param);
-    const auto* type = param.checked_type().As<ir::TensorTypeNode>();
-    if (type == nullptr)
-      throw Unimplemented(StrCat("the parameter %", var.name(), " of @main is no tensor"))
-          .At(param.span());
-    inputs_.push_back({var.name(), type->dtype, type->shape});
-    for (const Dim& dim : type->shape) {
+  for (const runtime::InputInfo& input : InputsOf(main)) {
+    inputs_.push_back({input.name, input.dtype, input.extents});
+    for (const Dim& dim : input.extents) {
       dim.AddSymbols(&names_);
       if (const auto name = dim.symbol()) alone.insert(*name);
     }

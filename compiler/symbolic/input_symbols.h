@@ -23,8 +23,8 @@ ir::Module NameExtents(const ir::Module& module);
 
 class InputSymbols {
  public:
-  // Throws Unimplemented for a variable that no input has alone as an extent, and InvalidArgument
-  // for a parameter that is no tensor.
+  // Throws Unimplemented for a variable that no input has alone as an extent, and what InputsOf
+  // throws (compiler/plan/model_inputs.h).
   explicit InputSymbols(const ir::FunctionNode& main);
 
   // Throws InvalidArgument for an input that is missing, unknown, of another element type or rank,

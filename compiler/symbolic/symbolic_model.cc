@@ -45,9 +45,8 @@ void SymbolicModel::MakeKernels() {
     for (const strategies::PreparedConstant& constant : kernel.choice.built.prepared)
       preparations.push_back(constant.function);
   }
-  jit::CompileOptions once = code_;
-  once.runs_once = true;
-  const std::vector<jit::Kernel> prepare = ValueOrThrow(jit::CompileAll(preparations, once));
+  const std::vector<jit::Kernel> prepare =
+      ValueOrThrow(jit::CompileAll(preparations, ForOneRun(code_)));
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code_));
   auto next = compiled.begin();
   auto next_preparation = prepare.begin();
@@ -102,7 +101,6 @@ class SymbolicModel::Kernels : public FreshKernels {
         concrete_(concrete),
         values_(values) {}
 
-  bool Has(const Expr& function) const override { return Known(function) != nullptr; }
   const FunctionLabels* LabelsOf(const Expr& function) const override {
     const SymbolicUse* known = Known(function);
     return known == nullptr ? nullptr : &known->labels;

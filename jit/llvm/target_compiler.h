@@ -4,7 +4,7 @@
 // inside jit/ include this header.
 //
 //   TargetCompiler compiler(HostTarget());
-//   compiler.Optimize(module);
+//   compiler.Optimize(module, Effort::kFull);
 //   std::string object = compiler.EmitObject(module);
 #ifndef TENON_JIT_LLVM_TARGET_COMPILER_H_
 #define TENON_JIT_LLVM_TARGET_COMPILER_H_
@@ -30,7 +30,7 @@ class TargetCompiler {
   void Prepare(llvm::Module& module) const;
   // Optimises (jit/llvm/kernel_passes.h); code that is emitted next is made with the same effort.
   // Throws Error (kInternal) when the module is malformed.
-  void Optimize(llvm::Module& module, Effort effort = Effort::kFull);
+  void Optimize(llvm::Module& module, Effort effort);
   // Both consume the module: code generation rewrites it.
   std::string EmitObject(llvm::Module& module) {
     return Emit(module, llvm::CodeGenFileType::ObjectFile);

@@ -62,7 +62,7 @@ std::string EmitKernel(const loop::Function& function, const std::string& symbol
       library->setName(ExportedLibrarySymbol(symbol, options.runtime_prefix));
   }
   compiler.Prepare(*module);
-  compiler.Optimize(*module);
+  compiler.Optimize(*module, EffortFor(options.compile));
   return compiler.EmitObject(*module);
 }
 
