@@ -45,6 +45,30 @@ std::optional<std::vector<const TensorTypeNode*>> TypeCall::tensors(std::size_t 
   return fields;
 }
 
+bool TypeCall::Differ(const Dim& a, const Dim& b) {
+  if (a.is_any() || b.is_any() || a == b) return false;
+  const Dim difference = a - b;
+  if (difference.is_static()) return true;
+  conditions_.push_back({a, ExtentCondition::Kind::kEqual, b, op_});
+  return false;
+}
+
+bool TypeCall::Differ(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  if (a.size() != b.size()) return true;
+  bool differ = false;
+  for (std::size_t i = 0; i < a.size(); ++i) differ = Differ(a[i], b[i]) || differ;
+  return differ;
+}
+
+bool TypeCall::Exceeds(const Dim& a, const Dim& b) {
+  if (a.is_any() || b.is_any()) return false;
+  const Dim room = b - a;
+  if (room.is_static()) return room.value() < 0;
+  const std::optional<std::int64_t> least = room.LowerBound();
+  if (!least || *least < 0) conditions_.push_back({a, ExtentCondition::Kind::kAtMost, b, op_});
+  return false;
+}
+
 void TypeCall::Refuse(const std::string& rule) const {
   throw InvalidArgument(StrCat(op_, ": ", rule))
       .AddNote(StrCat("input types: ", StrJoin(inputs_, ", ", [](std::string* out, const Type& t) {

@@ -18,6 +18,7 @@
 
 #include "tenon/attrs/attrs.h"
 #include "tenon/ir/type.h"
+#include "tenon/support/extent_condition.h"
 
 namespace tenon::ops {
 
@@ -55,6 +56,15 @@ class TypeCall {
   void AssumeEqual(const ir::Dim& a, const ir::Dim& b) { assumed_equal_.emplace_back(a, b); }
   const std::vector<std::pair<ir::Dim, ir::Dim>>& assumed_equal() const { return assumed_equal_; }
 
+  // Whether a and b surely differ, and whether a is surely greater than b: what a relation refuses.
+  // Where variables decide, the answer is no, and the call takes only values of which it is right.
+  bool Differ(const ir::Dim& a, const ir::Dim& b);
+  bool Exceeds(const ir::Dim& a, const ir::Dim& b);
+  // Whether the shapes have different ranks, or extents that surely differ.
+  bool Differ(const std::vector<ir::Dim>& a, const std::vector<ir::Dim>& b);
+  // What those answers depend on.
+  const std::vector<ExtentCondition>& conditions() const { return conditions_; }
+
   // Throws InvalidArgument: "op: rule", with the input types as a note.
   [[noreturn]] void Refuse(const std::string& rule) const;
 
@@ -68,6 +78,7 @@ class TypeCall {
   std::vector<ir::Type> learned_inputs_;
   ir::Type learned_result_;
   std::vector<std::pair<ir::Dim, ir::Dim>> assumed_equal_;
+  std::vector<ExtentCondition> conditions_;
 };
 
 using TypeRelation = std::function<void(TypeCall& call)>;

@@ -209,15 +209,52 @@ Expr InferCall(const Expr& expr) {
   return ir::Call::Make(call.callee, call.args, call.attrs, expr.span(), relation.learned_result());
 }
 
-std::vector<std::pair<Dim, Dim>> AssumedEqual(const Expr& e) {
-  std::vector<std::pair<Dim, Dim>> all;
+namespace {
+
+// The relations of the typed operator calls within `e`, with all types known.
+template <typename Visit>
+void ForEachRelation(const Expr& e, const Visit& visit) {
   ir::VisitPostOrder(e, [&](const Expr& at) {
     const auto* call = at.As<CallNode>();
     if (call == nullptr || call->op() == nullptr) return;
     std::vector<Type> inputs;
     for (const Expr& arg : call->args) inputs.push_back(arg.checked_type());
-    const auto relation = Relate(*ops::OpOf(*call), *call, std::move(inputs), at.checked_type());
+    visit(*call, Relate(*ops::OpOf(*call), *call, std::move(inputs), at.checked_type()));
+  });
+}
+
+}  // namespace
+
+std::vector<std::pair<Dim, Dim>> AssumedEqual(const Expr& e) {
+  std::vector<std::pair<Dim, Dim>> all;
+  ForEachRelation(e, [&](const CallNode&, const ops::TypeCall& relation) {
     all.insert(all.end(), relation.assumed_equal().begin(), relation.assumed_equal().end());
+  });
+  return all;
+}
+
+std::vector<ExtentCondition> ConditionsOf(const Expr& e) {
+  std::vector<ExtentCondition> all;
+  const auto add = [&](const ExtentCondition& condition) {
+    if (std::find(all.begin(), all.end(), condition) == all.end()) all.push_back(condition);
+  };
+  ForEachRelation(e, [&](const CallNode& call, const ops::TypeCall& relation) {
+    for (const ExtentCondition& condition : relation.conditions()) add(condition);
+    // What a relation says of its arguments is unified with their types.
+    for (std::size_t i = 0; i < call.args.size(); ++i) {
+      const Type& learned = relation.learned_input(i);
+      if (!learned) continue;
+      const std::vector<Type> wanted = ir::Flatten(learned),
+                              given = ir::Flatten(call.args[i].checked_type());
+      for (std::size_t t = 0; t < wanted.size(); ++t) {
+        const auto &x = wanted[t].As<ir::TensorTypeNode>()->shape,
+                   &y = given[t].As<ir::TensorTypeNode>()->shape;
+        for (std::size_t d = 0; d < x.size(); ++d) {
+          if (!x[d].is_any() && !y[d].is_any() && !(x[d] == y[d]))
+            add({y[d], ExtentCondition::Kind::kEqual, x[d], relation.op()});
+        }
+      }
+    }
   });
   return all;
 }

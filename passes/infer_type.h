@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tenon/ir/module.h"
+#include "tenon/support/extent_condition.h"
 
 namespace tenon::passes {
 
@@ -27,6 +28,10 @@ ir::Expr InferCall(const ir::Expr& call);
 // Pairs of extents that kernels of the typed calls within `e` read as one, and that differ for some
 // values of their variables: extents that are broadcast together, of which one may be 1.
 std::vector<std::pair<Dim, Dim>> AssumedEqual(const ir::Expr& e);
+
+// What the typed calls within `e` need of their extents so that their operators take them: a relation
+// that is given numbers refuses those of which one does not hold. Equal ones are listed once.
+std::vector<ExtentCondition> ConditionsOf(const ir::Expr& e);
 
 }  // namespace tenon::passes
 
