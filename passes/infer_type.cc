@@ -4,10 +4,12 @@
 // precise, so the process ends.
 #include "tenon/passes/infer_type.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <vector>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/op.h"
