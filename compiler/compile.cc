@@ -5,16 +5,19 @@
 #include "tenon/compiler/control/control_flow.h"
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
+#include "tenon/compiler/plan/model_inputs.h"
 #include "tenon/compiler/plan/run_time_extents.h"
-#include "tenon/compiler/symbolic/input_symbols.h"
+#include "tenon/compiler/symbolic/named_extents.h"
 #include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/compiler/symbolic/symbolic_model.h"
+#include "tenon/compiler/symbolic/symbolic_plan.h"
 #include "tenon/ir/verify.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/control/outline_branches.h"
 #include "tenon/passes/pipeline.h"
+#include "tenon/runtime/input_symbols.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/pending_patterns.h"
 #include "tenon/support/error.h"
@@ -109,12 +112,26 @@ Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
   return compiler::Linked(lowered, {}, CodeOf(options), options.threads);
 }
 
+// The plan for all values of the variables, and its kernels.
+Lowered LowerSymbolic(const ir::Module& module, const CompileOptions& options) {
+  Prepare(module, options);
+  const jit::ScopedThreads threads(options.threads);
+  const ir::Module fused = Fused(compiler::NameExtents(module), options);
+  compiler::SymbolicKernels kernels =
+      compiler::LowerSymbolicKernels(fused, StrategyOf(options, false));
+  const compiler::PreparedArrays prepared(fused, kernels, CodeOf(options));
+  Lowered lowered = compiler::PlanForAll({.module = fused, .functions = {}}, {}, kernels, prepared);
+  lowered.kernels = std::move(kernels.list);
+  return lowered;
+}
+
 Executable CompileSymbolic(const ir::Module& module, const CompileOptions& options) {
   Prepare(module, options);
   const jit::ScopedThreads threads(options.threads);
   const bool defer = !options.cache_dir.empty();
   const ir::Module fused = Fused(compiler::NameExtents(module), options);
-  const auto symbols = std::make_shared<const compiler::InputSymbols>(fused.Main());
+  const auto symbols =
+      std::make_shared<const runtime::InputSymbols>(compiler::InputsOf(fused.Main()));
   const auto model = std::make_shared<compiler::SymbolicModel>(fused, StrategyOf(options, defer),
                                                                CodeOf(options), options.threads);
   return Executable(
@@ -124,7 +141,7 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
        .threads = options.threads,
        .bind = [symbols, model](
                    const runtime::Inputs& inputs) { return model->Bind(symbols->Solve(inputs)); },
-       .inputs = symbols->Infos()});
+       .inputs = symbols->inputs()});
 }
 
 Executable CompileProgram(const ir::Module& module, const CompileOptions& options) {
@@ -176,7 +193,8 @@ Executable DoCompile(ir::Module module, const CompileOptions& options) {
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options) {
   return CatchErrors([&] {
     RequireOnePlan(module);
-    return DoLower(module, options, {});
+    return compiler::HasSymbols(module) ? LowerSymbolic(module, options)
+                                        : DoLower(module, options, {});
   });
 }
 absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOptions& options) {

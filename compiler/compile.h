@@ -89,19 +89,19 @@ struct LoweredKernel {
 };
 
 struct Lowered {
-  ir::Module module;  // fused
-  runtime::Plan plan;
+  ir::Module module;   // fused
+  runtime::Plan plan;  // with variables where the module's extents have some
   std::vector<LoweredKernel> kernels;
   std::vector<NDArray> constants;
 };
 
 // Errors: those of the passes; Unimplemented for what no kernel can be made of, naming the
-// operator; InvalidArgument for shapes that are not static.
+// operator, and for what no plan can be made for all values of variables.
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options = {});
 // The same of a module that is fused already, as Lowered::module is: without the passes.
 absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions& options = {});
-// The kernels alone, for those who want to read them. A module whose extents are variables has
-// them, too, but no plan: `plan` and `constants` are empty then. Errors as of Lower.
+// The kernels alone, for those who want to read them. Of a module whose extents are variables,
+// `plan` and `constants` are empty: some have kernels and no plan. Errors as of Lower.
 absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOptions& options = {});
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options = {});
 // Lower and Link.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tenon/compiler/aot_runtime.h"
+#include "tenon/compiler/export/c_buffer_bytes.h"
 #include "tenon/compiler/export/c_model.h"
 #include "tenon/compiler/export/native_link.h"
 #include "tenon/compiler/plan/prepared_constants.h"
@@ -51,24 +52,20 @@ std::string KernelsText(const std::vector<loop::Function>& kernels,
                         const std::vector<std::string>& symbols) {
   std::string text, table;
   for (std::size_t k = 0; k < kernels.size(); ++k) {
-    StrAppend(&text, "TenonSavedCode ", symbols[k], ";\nstatic const int64_t bytes", k, "[] = {",
-              StrJoin(kernels[k].buffers, ", ",
-                      [](std::string* out, const loop::Buffer& buffer) {
-                        StrAppend(out, NumBytes(compiler::StaticShape(buffer), buffer->dtype));
-                      }),
-              "};\n");
+    StrAppend(&text, "TenonSavedCode ", symbols[k], ";\n",
+              compiler::CBufferBytes(kernels[k], StrCat("bytes", k)));
     StrAppend(&table, "  {\"", kernels[k].name, "\", ", symbols[k], ", ", kernels[k].buffers.size(),
-              ", bytes", k, "},\n");
+              ", ", kernels[k].scalars.size(), ", bytes", k, "},\n");
   }
   // A list of none would be no C.
   return StrCat(text, "static const struct TenonSavedKernel kernels[] = {\n", table,
-                "  {NULL, NULL, 0, NULL}};\n\n");
+                "  {NULL, NULL, 0, 0, NULL}};\n\n");
 }
 
 std::string StartText(const std::vector<std::string>& features, std::size_t num_kernels) {
   std::string text =
       "__attribute__((visibility(\"default\"))) const struct TenonSavedLibrary* "
-      "TenonSavedLibrary1(\n    const struct TenonSavedRuntime* runtime) {\n"
+      "TenonSavedLibrary2(\n    const struct TenonSavedRuntime* runtime) {\n"
       "  static struct TenonSavedLibrary library;\n"
       "  const char* missing = NULL;\n";
   if (!features.empty()) text += "  __builtin_cpu_init();\n";

@@ -76,6 +76,12 @@ class OpDef : public ir::OpNode {
   std::unordered_map<std::type_index, std::shared_ptr<const void>> columns_;
 };
 
+// A column: the type relation decides by TypeCall::Differ and Exceeds whatever the values of
+// variables decide, so that TypeCall::conditions is all that it needs of them. Built-in operators
+// have it, and so do those whose relation is a shared one (ops/type_relation.h).
+struct KnownConditions {};
+bool HasKnownConditions(const OpDef& op);
+
 // The definition of the operator that is called, or null for any other callee.
 inline const OpDef* OpOf(const ir::CallNode& call) { return static_cast<const OpDef*>(call.op()); }
 inline const OpDef* OpOf(const ir::Expr& callee) {

@@ -1,5 +1,8 @@
 #include "tenon/ops/registry.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "tenon/ops/builtin.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -33,10 +36,20 @@ const char* ToString(OpPattern pattern) {
   return "?";
 }
 
+bool HasKnownConditions(const OpDef& op) {
+  using Function = void (*)(TypeCall&);
+  const Function* relation = op.type_relation.target<Function>();
+  static constexpr Function kShared[] = {Identity, IdentityToBool, Broadcast, BroadcastToBool};
+  return op.Column<KnownConditions>() != nullptr ||
+         (relation != nullptr &&
+          std::find(std::begin(kShared), std::end(kShared), *relation) != std::end(kShared));
+}
+
 OpRegistry& OpRegistry::Global() {
   static OpRegistry* const registry = [] {
     auto* made = new OpRegistry();  // lives as long as the process
     RegisterBuiltinOps(*made);
+    for (auto& [name, entry] : made->entries_) entry.definition->SetColumn(KnownConditions());
     return made;
   }();
   return *registry;

@@ -29,8 +29,9 @@ ir::Expr InferCall(const ir::Expr& call);
 // values of their variables: extents that are broadcast together, of which one may be 1.
 std::vector<std::pair<Dim, Dim>> AssumedEqual(const ir::Expr& e);
 
-// What the typed calls within `e` need of their extents so that their operators take them: a relation
-// that is given numbers refuses those of which one does not hold. Equal ones are listed once.
+// What the typed calls within `e` need of their extents so that their operators take them: a
+// relation that is given numbers refuses those of which one does not hold. Equal ones are listed
+// once.
 std::vector<ExtentCondition> ConditionsOf(const ir::Expr& e);
 
 }  // namespace tenon::passes

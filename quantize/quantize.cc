@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "tenon/compiler/named_passes.h"
-#include "tenon/compiler/symbolic/input_symbols.h"
+#include "tenon/compiler/symbolic/named_extents.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/infer_type.h"

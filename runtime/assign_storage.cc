@@ -110,18 +110,39 @@ class StorageAssigner {
   std::map<Device, std::vector<int>> free_;
 };
 
+// Each storage takes less than 2^63 bytes, so neither rounding nor one sum wraps.
+void RequireCountable(const Plan& plan) {
+  std::size_t total = 0;
+  for (const std::size_t bytes : plan.storage_bytes) {
+    total += RoundUp(bytes, kAlignment);
+    if (total > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()))
+      throw InvalidArgument("the values of the model take more than 2^63 bytes together");
+  }
+}
+
 }  // namespace
 
 void AssignStorage(Plan* plan) {
   plan->storage_bytes.clear();
   StorageAssigner(plan).Run();
-  // Each is less than 2^63, so neither rounding nor one sum wraps.
-  std::size_t total = 0;
-  for (const std::size_t bytes : plan->storage_bytes) {
-    total += RoundUp(bytes, kAlignment);
-    if (total > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()))
-      throw InvalidArgument("the values of the model take more than 2^63 bytes together");
+  RequireCountable(*plan);
+}
+
+void PlaceInStorage(Plan* plan) {
+  const Owners owners(*plan);
+  std::fill(plan->storage_bytes.begin(), plan->storage_bytes.end(), 0);
+  for (std::size_t n = 0; n < plan->nodes.size(); ++n) {
+    std::vector<Entry>& outputs = plan->nodes[n].outputs;
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      const EntryRef entry = {static_cast<int>(n), static_cast<int>(o)};
+      const Owned owned = owners.Of(entry);
+      outputs[o].offset = owned.offset;
+      if (!(owned.entry == entry)) continue;
+      std::size_t& held = plan->storage_bytes[static_cast<std::size_t>(outputs[o].storage_id)];
+      held = std::max(held, outputs[o].bytes());
+    }
   }
+  RequireCountable(*plan);
 }
 
 }  // namespace tenon::runtime

@@ -8,12 +8,6 @@
 namespace tenon::runtime {
 namespace {
 
-std::string Describe(const InputInfo& input) {
-  const auto add = [](std::string* out, const Dim& dim) { *out += dim.ToString(); };
-  return StrCat(input.dtype.ToString(), " (", StrJoin(input.extents, ", ", add),
-                input.extents.size() == 1 ? ",)" : ")");
-}
-
 bool Takes(const InputInfo& input, const NDArray& given) {
   return given.dtype() == input.dtype &&
          std::equal(given.shape().begin(), given.shape().end(), input.extents.begin(),
@@ -23,6 +17,12 @@ bool Takes(const InputInfo& input, const NDArray& given) {
 }
 
 }  // namespace
+
+std::string Describe(const InputInfo& input) {
+  const auto add = [](std::string* out, const Dim& dim) { *out += dim.ToString(); };
+  return StrCat(input.dtype.ToString(), " (", StrJoin(input.extents, ", ", add),
+                input.extents.size() == 1 ? ",)" : ")");
+}
 
 std::vector<const NDArray*> InOrder(const std::vector<InputInfo>& wanted, const Inputs& inputs) {
   std::vector<const NDArray*> arrays;

@@ -2,11 +2,15 @@
 #ifndef TENON_RUNTIME_CHECK_INPUTS_H_
 #define TENON_RUNTIME_CHECK_INPUTS_H_
 
+#include <string>
 #include <vector>
 
 #include "tenon/runtime/executable.h"
 
 namespace tenon::runtime {
+
+// "float32 (n, 3)".
+std::string Describe(const InputInfo& input);
 
 // The arrays in the order of `wanted`. Throws InvalidArgument for an input that is missing,
 // unknown, or of another shape or element type; it says what is expected. Extents that are no

@@ -34,6 +34,15 @@ Json NodeJson(const Node& node) {
   return json;
 }
 
+// Expressions of variables are texts.
+Json ShapeJson(const Entry& entry) {
+  if (entry.extents.empty()) return entry.shape;
+  Json json = Json::array();
+  for (const Dim& extent : entry.extents)
+    json.push_back(extent.is_static() ? Json(extent.value()) : Json(extent.ToString()));
+  return json;
+}
+
 }  // namespace
 
 std::string ToGraphJson(const Plan& plan) {
@@ -56,7 +65,7 @@ std::string ToGraphJson(const Plan& plan) {
       storage.push_back(entry.storage_id);
       offset.push_back(entry.offset);
       has_offsets = has_offsets || entry.offset != 0;
-      shape.push_back(entry.shape);
+      shape.push_back(ShapeJson(entry));
       ++entries;
     }
     row_ptr.push_back(entries);

@@ -20,7 +20,11 @@ namespace tenon::runtime {
 struct Owned {
   EntryRef entry;          // the owner
   std::size_t offset = 0;  // bytes from the owner's start
+  Dim place = 0;           // in a plan with variables: what `offset` is
 };
+
+// The bytes of an entry, for all values of variables.
+Dim BytesForAll(const Entry& entry);
 
 class Owners {
  public:

@@ -7,6 +7,10 @@
 // dltype, device_index, storage_id and shape. It also has storage_offset (in bytes) where one is
 // not 0.
 //
+// The numbers of a plan with variables (`symbols`) are those of an example, for which its storage
+// is assigned. What they are for all values stands beside them, as expressions;
+// runtime/symbolic_plan.h makes a plan for given values.
+//
 //   Plan plan = ...;  AssignStorage(&plan);  std::string json = ToGraphJson(plan);
 #ifndef TENON_RUNTIME_PLAN_H_
 #define TENON_RUNTIME_PLAN_H_
@@ -17,6 +21,8 @@
 #include <vector>
 
 #include "tenon/support/device.h"
+#include "tenon/support/dim.h"
+#include "tenon/support/extent_condition.h"
 #include "tenon/support/hash.h"
 #include "tenon/support/ndarray.h"
 
@@ -34,7 +40,8 @@ struct Entry {
   DataType dtype;
   int storage_id = -1;
   Device device = {};
-  std::size_t offset = 0;  // bytes from the storage's start, once assigned
+  std::size_t offset = 0;         // bytes from the storage's start, once assigned
+  std::vector<Dim> extents = {};  // with variables: what `shape` is
 
   // Throws InvalidArgument for a value too large for any memory.
   std::size_t bytes() const { return NumBytes(shape, dtype); }
@@ -69,6 +76,8 @@ struct Node {
   std::vector<EntryRef> inputs;
   std::vector<Entry> outputs;
   std::vector<std::size_t> offsets;  // of a view, in bytes: where each output begins in the input
+  std::vector<Dim> begins;           // with variables: what `offsets` are
+  std::vector<Dim> arguments;        // with variables: the extents that a kernel is called with
   // What it computes of the model, for people: "conv1 (Conv)" of ONNX, "model.relay:3:7" of a text.
   std::vector<std::string> origins;
 };
@@ -83,9 +92,11 @@ struct RunTimeExtent {
 
 struct Plan {
   std::vector<Node> nodes;
-  std::vector<EntryRef> heads;             // the results, then the counts of extents
-  std::vector<RunTimeExtent> extents;      // each has a count of its own
-  std::vector<std::size_t> storage_bytes;  // by storage id, once assigned
+  std::vector<EntryRef> heads;              // the results, then the counts of extents
+  std::vector<RunTimeExtent> extents;       // each has a count of its own
+  std::vector<std::size_t> storage_bytes;   // by storage id, once assigned
+  std::vector<std::string> symbols;         // the variables of its extents
+  std::vector<ExtentCondition> conditions;  // on their values; for others it is wrong
 
   const Entry& entry(EntryRef ref) const {
     return nodes[static_cast<std::size_t>(ref.node)].outputs[static_cast<std::size_t>(ref.output)];
@@ -98,6 +109,9 @@ struct Plan {
 // on different devices do not share. Throws InvalidArgument when a value, or all storages together,
 // take more bytes than an int64 counts.
 void AssignStorage(Plan* plan);
+// Places values of other sizes in the storages that are assigned, which become as large as they
+// need to be. Throws as above.
+void PlaceInStorage(Plan* plan);
 
 std::string ToGraphJson(const Plan& plan);
 using tenon::HashText;  // as graph JSON has hashes

@@ -10,6 +10,8 @@
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/runtime/saved_library.h"
 #include "tenon/runtime/saved_plan.h"
+#include "tenon/runtime/symbolic_executable.h"
+#include "tenon/runtime/verify_plan.h"
 #include "tenon/support/error.h"
 #include "tenon/support/mapped_file.h"
 #include "tenon/support/strings.h"
@@ -27,7 +29,7 @@ class Library {
     handle_ = dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) throw DataLoss(StrCat(kKernelsFile, " cannot be loaded: ", dlerror()));
     using Start = const TenonSavedLibrary* (*)(const TenonSavedRuntime*);
-    const auto start = reinterpret_cast<Start>(dlsym(handle_, "TenonSavedLibrary1"));
+    const auto start = reinterpret_cast<Start>(dlsym(handle_, "TenonSavedLibrary2"));
     if (start == nullptr) {
       Close();
       throw DataLoss(StrCat(kKernelsFile, " has no kernels of a saved executable"));
@@ -61,21 +63,21 @@ class Library {
 
 class SavedKernel : public jit::Callable {
  public:
-  SavedKernel(std::shared_ptr<const Library> library, const TenonSavedKernel& kernel)
-      : library_(std::move(library)), kernel_(kernel) {}
+  SavedKernel(std::shared_ptr<const Library> library, const TenonSavedKernel& kernel,
+              std::vector<std::int64_t> extents)
+      : library_(std::move(library)), kernel_(kernel), extents_(std::move(extents)) {}
   void Call(void* const* buffers, void*) const override {
-    if (kernel_.code(buffers, nullptr) != 0) throw std::bad_alloc();
+    if (kernel_.code(buffers, extents_.data()) != 0) throw std::bad_alloc();
   }
   std::string implementation() const override { return "tenon"; }
 
  private:
   std::shared_ptr<const Library> library_;
   const TenonSavedKernel& kernel_;
+  const std::vector<std::int64_t> extents_;
 };
 
-// Code reads and writes so many bytes, whatever the plan says.
-void RequireFits(const Plan& plan, const TenonSavedLibrary& table,
-                 const std::vector<std::string>& names) {
+void RequireSameKernels(const TenonSavedLibrary& table, const std::vector<std::string>& names) {
   if (static_cast<std::size_t>(table.num_kernels) != names.size())
     throw DataLoss(StrCat(kKernelsFile, " has ", table.num_kernels, " kernels and ", kManifestFile,
                           " names ", names.size()));
@@ -84,18 +86,22 @@ void RequireFits(const Plan& plan, const TenonSavedLibrary& table,
       throw DataLoss(StrCat("kernel ", k, " is ", table.kernels[k].name, " in ", kKernelsFile,
                             " and ", names[k], " in ", kManifestFile));
   }
-  for (const Node& node : plan.nodes) {
-    if (node.kind != NodeKind::kKernel) continue;
-    const TenonSavedKernel& kernel = table.kernels[node.kernel];
-    std::vector<std::int64_t> bytes;
-    for (const EntryRef input : node.inputs)
-      bytes.push_back(static_cast<std::int64_t>(plan.entry(input).bytes()));
-    for (const Entry& output : node.outputs)
-      bytes.push_back(static_cast<std::int64_t>(output.bytes()));
-    if (bytes != std::vector<std::int64_t>(kernel.bytes, kernel.bytes + kernel.num_buffers))
-      throw DataLoss(StrCat("node ", node.name, " has other arrays than its kernel, ", kernel.name,
-                            ", takes"));
-  }
+}
+
+// Code reads and writes as many bytes as it says, whatever the plan says.
+void RequireFits(const Plan& plan, const Node& node, const TenonSavedKernel& kernel,
+                 const std::vector<std::int64_t>& extents) {
+  std::vector<std::int64_t> bytes;
+  for (const EntryRef input : node.inputs)
+    bytes.push_back(static_cast<std::int64_t>(plan.entry(input).bytes()));
+  for (const Entry& output : node.outputs)
+    bytes.push_back(static_cast<std::int64_t>(output.bytes()));
+  std::vector<std::int64_t> wanted(static_cast<std::size_t>(kernel.num_buffers));
+  const bool has_all = extents.size() == static_cast<std::size_t>(kernel.num_extents);
+  if (has_all) kernel.bytes(extents.data(), wanted.data());
+  if (!has_all || bytes != wanted)
+    throw DataLoss(
+        StrCat("node ", node.name, " has other arrays than its kernel, ", kernel.name, ", takes"));
 }
 
 std::vector<NDArray> ConstantsOf(const SavedPlan& saved,
@@ -109,6 +115,30 @@ std::vector<NDArray> ConstantsOf(const SavedPlan& saved,
         NDArray::View(entry.shape, entry.dtype, params->data() + saved.constants_at[index], params);
   }
   return constants;
+}
+
+// Each plan for values is checked as a saved plan of numbers is.
+Executable Symbolic(Plan plan, const std::shared_ptr<const Library>& library,
+                    std::vector<NDArray> constants, int threads) {
+  const std::size_t num_constants = constants.size();
+  return MakeSymbolicExecutable(
+      {.plan = std::move(plan),
+       .constants = std::move(constants),
+       .kernel_for =
+           [library](int kernel, std::vector<std::int64_t> extents) {
+             return std::make_shared<SavedKernel>(library, library->table().kernels[kernel],
+                                                  std::move(extents));
+           },
+       .check =
+           [library, num_constants](const PlanAtValues& at) {
+             VerifyPlan(at.plan, at.kernels.size(), num_constants);
+             for (const Node& node : at.plan.nodes) {
+               if (node.kind != NodeKind::kKernel) continue;
+               const KernelUse& use = at.kernels[static_cast<std::size_t>(node.kernel)];
+               RequireFits(at.plan, node, library->table().kernels[use.kernel], use.extents);
+             }
+           },
+       .threads = threads});
 }
 
 SavedExecutable Load(const fs::path& folder, const LoadOptions& options) {
@@ -125,12 +155,20 @@ SavedExecutable Load(const fs::path& folder, const LoadOptions& options) {
   if (FileMark::Of(MappedFile::Open(kernels_path)->bytes()) != saved.kernels_file)
     throw DataLoss(StrCat(kKernelsFile, " is not the file that was saved"));
   const auto library = std::make_shared<const Library>(kernels_path);
-  RequireFits(saved.plan, library->table(), saved.kernels);
-  std::vector<std::shared_ptr<const jit::Callable>> kernels;
-  for (std::size_t k = 0; k < saved.kernels.size(); ++k)
-    kernels.push_back(std::make_shared<SavedKernel>(library, library->table().kernels[k]));
+  RequireSameKernels(library->table(), saved.kernels);
   // Before the plan moves.
   std::vector<NDArray> constants = ConstantsOf(saved, params);
+  if (!saved.plan.symbols.empty())
+    return {Symbolic(std::move(saved.plan), library, std::move(constants), saved.threads),
+            std::move(saved.result_names)};
+  for (const Node& node : saved.plan.nodes) {
+    if (node.kind == NodeKind::kKernel)
+      RequireFits(saved.plan, node, library->table().kernels[node.kernel], {});
+  }
+  std::vector<std::shared_ptr<const jit::Callable>> kernels;
+  for (std::size_t k = 0; k < saved.kernels.size(); ++k)
+    kernels.push_back(std::make_shared<SavedKernel>(library, library->table().kernels[k],
+                                                    std::vector<std::int64_t>()));
   return {Executable({.plan = std::move(saved.plan),
                       .kernels = std::move(kernels),
                       .constants = std::move(constants),

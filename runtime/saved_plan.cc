@@ -1,11 +1,10 @@
 #include "tenon/runtime/saved_plan.h"
 
-#include <limits>
 #include <optional>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include "tenon/runtime/json_reader.h"
+#include "tenon/runtime/saved_extents.h"
 #include "tenon/runtime/verify_plan.h"
 #include "tenon/support/error.h"
 #include "tenon/support/hash.h"
@@ -14,9 +13,9 @@
 namespace tenon::runtime {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Reader = JsonReader;
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2;
 
 // The kinds of nodes as the manifest calls them.
 struct KindName {
@@ -31,7 +30,7 @@ Json MarkJson(const FileMark& mark) {
   return {{"bytes", mark.bytes}, {"hash", HashText(mark.hash)}};
 }
 
-Json NodeJson(const Node& node) {
+Json NodeJson(const Node& node, ExtentTexts* extents) {
   Json json;
   for (const KindName& known : kKindNames) {
     if (known.kind == node.kind) json["kind"] = known.name;
@@ -44,70 +43,13 @@ Json NodeJson(const Node& node) {
     offsets.resize(node.outputs.size(), 0);
     json["offsets"] = offsets;
   }
+  if (!node.begins.empty()) json["begins"] = extents->Of(node.begins);
+  if (!node.arguments.empty()) json["arguments"] = extents->Of(node.arguments);
   if (!node.outputs.empty() && node.outputs[0].device != Device())
     json["device"] = node.outputs[0].device.ToString();
   if (!node.origins.empty()) json["origins"] = node.origins;
   return json;
 }
-
-// A value in one of the files, which knows where it stands.
-class Reader {
- public:
-  Reader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
-
-  [[noreturn]] void Refuse(const std::string& problem) const {
-    throw DataLoss(StrCat(where_, " ", problem));
-  }
-  bool Has(const char* key) const { return json_.is_object() && json_.contains(key); }
-  Reader operator[](const char* key) const {
-    if (!Has(key)) Refuse(StrCat("has no \"", key, "\""));
-    return {json_[key], StrCat(where_, ".", key)};
-  }
-  Reader operator[](std::size_t index) const {
-    if (index >= size()) Refuse(StrCat("has ", size(), " items; item ", index, " is missing"));
-    return {json_[index], StrCat(where_, "[", index, "]")};
-  }
-  std::size_t size() const {
-    if (!json_.is_array()) Refuse("must be a list");
-    return json_.size();
-  }
-  std::string String() const {
-    if (!json_.is_string()) Refuse("must be a string");
-    return json_.get<std::string>();
-  }
-  std::int64_t Integer(std::int64_t least = 0,
-                       std::int64_t most = std::numeric_limits<std::int64_t>::max()) const {
-    const bool fits = json_.is_number_unsigned()
-                          ? json_.get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
-                          : json_.is_number_integer();
-    const std::int64_t value = fits ? json_.get<std::int64_t>() : 0;
-    if (!fits || value < least || value > most)
-      Refuse(StrCat("must be a whole number from ", least, " to ", most));
-    return value;
-  }
-  int Int() const { return static_cast<int>(Integer(0, std::numeric_limits<int>::max())); }
-  std::uint64_t Hex() const {
-    const std::string text = String();
-    std::uint64_t value = 0;
-    for (const char c : text) {
-      const std::size_t digit = std::string_view("0123456789abcdef").find(c);
-      if (digit == std::string_view::npos) Refuse("must be 16 hexadecimal digits");
-      value = value << 4 | digit;
-    }
-    if (text.size() != 16) Refuse("must be 16 hexadecimal digits");
-    return value;
-  }
-  // `read` of each item.
-  auto List(const auto& read) const {
-    std::vector<decltype(read(*this))> items;
-    for (std::size_t i = 0; i < size(); ++i) items.push_back(read((*this)[i]));
-    return items;
-  }
-
- private:
-  const Json& json_;
-  std::string where_;
-};
 
 FileMark ReadMark(const Reader& json) {
   return {static_cast<std::size_t>(json["bytes"].Integer()), json["hash"].Hex()};
@@ -135,7 +77,8 @@ EntryRef ReadRef(const Reader& json) {
 
 class PlanReader {
  public:
-  PlanReader(const Reader& graph, const Reader& manifest) : graph_(graph), manifest_(manifest) {}
+  PlanReader(const Reader& graph, const Reader& manifest)
+      : graph_(graph), manifest_(manifest), extents_(manifest["variables"]) {}
 
   Plan Read() {
     const Reader nodes = graph_["nodes"], kinds = manifest_["nodes"];
@@ -144,6 +87,8 @@ class PlanReader {
           StrCat("has ", kinds.size(), " nodes and ", kGraphFile, " has ", nodes.size()));
     for (std::size_t n = 0; n < nodes.size(); ++n) ReadNode(n, nodes[n], kinds[n]);
     plan_.heads = graph_["heads"].List(ReadRef);
+    plan_.symbols = extents_.symbols();
+    plan_.conditions = extents_.conditions();
     plan_.extents = manifest_["extents"].List([](const Reader& json) {
       return RunTimeExtent{.result = static_cast<std::size_t>(json["result"].Integer()),
                            .axis = static_cast<std::size_t>(json["axis"].Integer()),
@@ -168,6 +113,9 @@ class PlanReader {
     if (node.kind == NodeKind::kView)
       node.offsets = kind["offsets"].List(
           [](const Reader& offset) { return static_cast<std::size_t>(offset.Integer()); });
+    const auto dim = [&](const Reader& text) { return extents_.Of(text); };
+    if (kind.Has("begins")) node.begins = kind["begins"].List(dim);
+    if (kind.Has("arguments")) node.arguments = kind["arguments"].List(dim);
     if (kind.Has("origins"))
       node.origins = kind["origins"].List([](const Reader& origin) { return origin.String(); });
     Device device;
@@ -190,10 +138,14 @@ class PlanReader {
     const Reader type = attrs["dltype"][1][entry];
     const std::optional<DataType> dtype = DataType::Parse(type.String());
     if (!dtype) type.Refuse("is no type of elements");
-    return {
-        .shape = attrs["shape"][1][entry].List([](const Reader& json) { return json.Integer(); }),
-        .dtype = *dtype,
-        .device = device};
+    Entry read{.dtype = *dtype, .device = device};
+    const std::vector<Dim> extents =
+        attrs["shape"][1][entry].List([&](const Reader& json) { return extents_.Of(json); });
+    for (const Dim& extent : extents) {
+      read.shape.push_back(extents_.InExample(extent));
+      if (!extent.is_static()) read.extents = extents;
+    }
+    return read;
   }
 
   static NodeKind ReadKind(const Reader& json) {
@@ -206,6 +158,7 @@ class PlanReader {
 
   const Reader& graph_;
   const Reader& manifest_;
+  const ExtentReader extents_;
   Plan plan_;
 };
 
@@ -228,8 +181,10 @@ SavedTexts ToTexts(const SavedPlan& saved) {
   for (const RunTimeExtent& extent : saved.plan.extents)
     json["extents"].push_back(
         {{"result", extent.result}, {"axis", extent.axis}, {"count", extent.count}});
+  ExtentTexts extents(saved.plan);
   json["nodes"] = Json::array();
-  for (const Node& node : saved.plan.nodes) json["nodes"].push_back(NodeJson(node));
+  for (const Node& node : saved.plan.nodes) json["nodes"].push_back(NodeJson(node, &extents));
+  json["variables"] = extents.ToJson();
   texts.manifest = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
   return texts;
 }

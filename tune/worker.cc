@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "tenon/compiler/symbolic/input_symbols.h"
+#include "tenon/compiler/symbolic/named_extents.h"
 #include "tenon/support/error.h"
 #include "tenon/support/hash.h"
 #include "tenon/support/strings.h"

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
-#include "tenon/compiler/symbolic/input_symbols.h"
+#include "tenon/compiler/plan/model_inputs.h"
+#include "tenon/compiler/symbolic/named_extents.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/name_run_time_extents.h"
+#include "tenon/runtime/input_symbols.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
@@ -24,7 +26,7 @@ Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
   const ir::Module typed =
       passes::InferType(passes::NameRunTimeExtents(compiler::NameExtents(module)));
   // Checks the inputs.
-  if (compiler::HasSymbols(typed)) (void)compiler::InputSymbols(typed.Main()).Solve(inputs);
+  if (compiler::HasSymbols(typed)) (void)runtime::InputSymbols(compiler::InputsOf(typed.Main())).Solve(inputs);
   Arrays by_parameter;
   for (const ir::Expr& param : typed.Main().params) {
     const std::string& name = param.As<ir::VarNode>()->name;

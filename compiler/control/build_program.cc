@@ -13,11 +13,11 @@
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/plan/model_inputs.h"
-#include "tenon/compiler/symbolic/input_symbols.h"
 #include "tenon/compiler/symbolic/symbolic_model.h"
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/structural.h"
 #include "tenon/passes/control/outline_branches.h"
+#include "tenon/runtime/input_symbols.h"
 #include "tenon/runtime/program.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -346,15 +346,15 @@ Executable BuildProgram(const ir::Module& fused, const strategies::StrategyOptio
   for (const runtime::ProgramPart& part : program->parts)
     kernels.insert(kernels.end(), part.executable.kernels().begin(),
                    part.executable.kernels().end());
-  const std::vector<runtime::InputInfo> inputs = InputsOf(main);
-  if (const auto symbols = std::make_shared<const InputSymbols>(main); !symbols->names().empty())
+  const auto symbols = std::make_shared<const runtime::InputSymbols>(InputsOf(main));
+  if (!symbols->names().empty())
     program->solve = [symbols](const runtime::Inputs& given) { return symbols->Solve(given); };
   return Executable({.plan = {},
                      .kernels = std::move(kernels),
                      .constants = {},
                      .threads = threads,
                      .bind = nullptr,
-                     .inputs = inputs,
+                     .inputs = symbols->inputs(),
                      .program = program});
 }
 

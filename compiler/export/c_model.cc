@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <map>
+#include <optional>
 #include <set>
 
+#include "tenon/compiler/export/c_extents.h"
+#include "tenon/compiler/export/c_places.h"
 #include "tenon/jit/c/c_source.h"
 #include "tenon/jit/c/c_text.h"
 #include "tenon/runtime/owners.h"
@@ -19,6 +21,7 @@
 namespace tenon::compiler {
 namespace {
 
+using runtime::BytesForAll;
 using runtime::Entry;
 using runtime::EntryRef;
 using runtime::Node;
@@ -103,31 +106,33 @@ class ModelWriter {
   ModelWriter(const Lowered& lowered, const CModelOptions& options)
       : lowered_(lowered),
         plan_(lowered.plan),
-        owners_(plan_),
         options_(options),
-        file_(options.name) {}
+        file_(options.name),
+        extents_(plan_, file_.Unique(options.name + "_extents")) {}
 
   CModel Write() {
     run_ = file_.Unique(options_.name + "_run");
     GuardCpu(&file_, options_.cpu_features);
-    AddConstants();
+    std::vector<std::string> constants = AddConstants();
     for (const loop::Function& function : FunctionsOf(lowered_, options_.name))
       direct_.push_back(file_.AddKernel(
           function, options_.native ? NativeSymbol(options_.name, function.name) : ""));
-    PlaceStorages();
-    AddRun();
+    places_.emplace(plan_, std::move(constants), &extents_);
+    AddFunctions();
     return {.source = file_.Source(), .header = file_.Header(), .constants = constants_};
   }
 
  private:
   const Node& NodeOf(EntryRef ref) const { return plan_.nodes[static_cast<std::size_t>(ref.node)]; }
 
-  void AddConstants() {
+  // Gives their addresses.
+  std::vector<std::string> AddConstants() {
+    std::vector<std::string> address;
     const std::string symbol = ConstantsSymbol(options_.name);
     for (std::size_t i = 0; i < lowered_.constants.size(); ++i) {
       const NDArray& constant = lowered_.constants[i];
       if (options_.native) {
-        constant_address_.push_back(StrCat("(void*)(", symbol, " + ", constants_.size(), ")"));
+        address.push_back(StrCat("(void*)(", symbol, " + ", constants_.size(), ")"));
         constants_.append(static_cast<const char*>(constant.raw()), constant.bytes());
         constants_.resize(RoundUp(constants_.size(), kAlignment));
         continue;
@@ -138,124 +143,137 @@ class ModelWriter {
                                   jit::CMemoryType(constant.dtype()), " ", name, "[",
                                   std::max<std::int64_t>(constant.size(), 1),
                                   "] TENON_ALIGNED = {\n  ", Initializer(constant), "};\n\n"));
-      constant_address_.push_back(name);
+      address.push_back(name);
     }
     if (!constants_.empty())
       file_.AddDefinitions(StrCat("extern const unsigned char ", symbol, "[];\n\n"));
+    return address;
   }
 
-  void PlaceStorages() {
-    offsets_.resize(plan_.storage_bytes.size(), 0);
-    std::vector<bool> placed(plan_.storage_bytes.size(), false);
-    for (std::size_t k = 0; k < plan_.heads.size(); ++k) {
-      const EntryRef owner = owners_.Of(plan_.heads[k]).entry;
-      // A part of a value is copied to the caller's array: all of the value has no room there.
-      if (IsWritten(owner) && plan_.entry(owner).bytes() == plan_.entry(plan_.heads[k]).bytes())
-        result_.emplace(std::pair(owner.node, owner.output), k);
-    }
-    for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
-      const Node& node = plan_.nodes[n];
-      if (node.kind == NodeKind::kInput) inputs_.push_back(static_cast<int>(n));
-      if (!runtime::IsComputed(node.kind)) continue;
-      for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-        const auto id = static_cast<std::size_t>(node.outputs[o].storage_id);
-        const EntryRef owner = owners_.Of({static_cast<int>(n), static_cast<int>(o)}).entry;
-        if (placed[id] || result_.contains({owner.node, owner.output})) continue;
-        placed[id] = true;
-        offsets_[id] = workspace_bytes_;
-        // Values without elements have an address, too.
-        workspace_bytes_ += RoundUp(std::max<std::size_t>(plan_.storage_bytes[id], 1), kAlignment);
-      }
-    }
-    // For rounding the address up.
-    if (workspace_bytes_ > 0) workspace_bytes_ += kAlignment;
-  }
-
-  // The address of an entry as a C expression of type void* or const void*.
-  std::string Address(EntryRef ref) const {
-    const auto [owner, offset] = owners_.Of(ref);
-    const Node& node = NodeOf(owner);
-    const auto result = result_.find({owner.node, owner.output});
-    std::string base;
-    if (node.kind == NodeKind::kInput) {
-      const auto at = std::find(inputs_.begin(), inputs_.end(), owner.node) - inputs_.begin();
-      base = StrCat("inputs[", at, "]");
-    } else if (node.kind == NodeKind::kConstant) {
-      base = constant_address_[static_cast<std::size_t>(node.constant)];
-    } else if (result != result_.end()) {
-      base = StrCat("outputs[", result->second, "]");
-    } else {
-      return StrCat("(memory + ",
-                    offsets_[static_cast<std::size_t>(plan_.entry(owner).storage_id)] + offset,
-                    ")");
-    }
-    if (offset == 0) return base;
-    return StrCat("((", IsWritten(owner) ? "" : "const ", "unsigned char*)", base, " + ", offset,
-                  ")");
-  }
-  bool IsWritten(EntryRef owner) const { return !runtime::IsGiven(NodeOf(owner).kind); }
-
-  void AddRun() {
-    jit::CBlock out;
-    out.Open("{");
-    out.Line("int32_t status = 0;");
-    const bool has_workspace = workspace_bytes_ > 0;
-    out.Line("const unsigned state = tenon_flush_denormals();");
+  // The body of the entry function.
+  jit::CBlock Run() {
+    jit::CBlock run;
+    const bool has_workspace = places_->has_workspace();
+    run.Line("int32_t status = 0;");
+    run.Line("const unsigned state = tenon_flush_denormals();");
     if (has_workspace) {
-      out.Line("void* taken = NULL;");
-      out.Line("unsigned char* memory;");
+      run.Line("void* taken = NULL;");
+      run.Line("unsigned char* memory;");
     } else {
-      out.Line("(void)workspace;");
+      run.Line("(void)workspace;");
     }
-    out.Line("(void)inputs;");
-    out.Line("(void)outputs;");
+    run.Line("(void)inputs;");
+    run.Line("(void)outputs;");
     if (has_workspace) {
-      out.Line(
-          StrCat("if (workspace == NULL) workspace = taken = malloc(", workspace_bytes_, ");"));
-      out.Line("if (workspace == NULL) status = 1;");
-      out.Line("memory = (unsigned char*)(((uintptr_t)workspace + 63) & ~(uintptr_t)63);");
+      run.Line(StrCat("if (workspace == NULL) workspace = taken = malloc(",
+                      AsSize(places_->workspace()), ");"));
+      run.Line("if (workspace == NULL) status = 1;");
+      run.Line("memory = (unsigned char*)(((uintptr_t)workspace + 63) & ~(uintptr_t)63);");
     }
     for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
       const Node& node = plan_.nodes[n];
       if (node.kind == NodeKind::kCopy)
-        out.Line(StrCat("if (status == 0) memcpy(", Address({static_cast<int>(n), 0}), ", ",
-                        Address(node.inputs[0]), ", ", node.outputs[0].bytes(), ");"));
+        run.Line(StrCat("if (status == 0) memcpy(", places_->Address({static_cast<int>(n), 0}),
+                        ", ", places_->Address(node.inputs[0]), ", ", Bytes(node.outputs[0]),
+                        ");"));
       if (node.kind != NodeKind::kKernel) continue;
       std::vector<std::string> arguments;
       const auto add = [&](EntryRef ref, bool is_output) {
         arguments.push_back(StrCat("(", is_output ? "" : "const ",
-                                   jit::CMemoryType(plan_.entry(ref).dtype), "*)", Address(ref)));
+                                   jit::CMemoryType(plan_.entry(ref).dtype), "*)",
+                                   places_->Address(ref)));
       };
       for (const EntryRef input : node.inputs) add(input, false);
       for (std::size_t o = 0; o < node.outputs.size(); ++o)
         add({static_cast<int>(n), static_cast<int>(o)}, true);
-      out.Line(StrCat("if (status == 0)"));
-      out.Line(StrCat("  status = ", direct_[static_cast<std::size_t>(node.kernel)], "(",
+      for (const Dim& extent : node.arguments) arguments.push_back(Number(extent));
+      run.Line(StrCat("if (status == 0)"));
+      run.Line(StrCat("  status = ", direct_[static_cast<std::size_t>(node.kernel)], "(",
                       StrJoin(arguments, ", "), ");"));
     }
     // Results that no node writes to the caller's array: inputs, constants, a result given twice.
     for (std::size_t k = 0; k < plan_.heads.size(); ++k) {
-      const std::string source = Address(plan_.heads[k]), target = StrCat("outputs[", k, "]");
+      const std::string source = places_->Address(plan_.heads[k]),
+                        target = StrCat("outputs[", k, "]");
       if (source != target)
-        out.Line(StrCat("if (status == 0) memcpy(", target, ", ", source, ", ",
-                        plan_.entry(plan_.heads[k]).bytes(), ");"));
+        run.Line(StrCat("if (status == 0) memcpy(", target, ", ", source, ", ",
+                        Bytes(plan_.entry(plan_.heads[k])), ");"));
     }
-    if (has_workspace) out.Line("free(taken);");
-    out.Line("tenon_restore_denormals(state);");
-    out.Line("return status;");
-    out.Close();
+    if (has_workspace) run.Line("free(taken);");
+    run.Line("tenon_restore_denormals(state);");
+    run.Line("return status;");
+    return run;
+  }
+
+  void AddFunctions() {
     file_.UseDenormalControl();
     AddMacros();
-    file_.AddFunction(StrCat("int32_t ", run_,
-                             "(const void* const* inputs, void* const* outputs, void* workspace)"),
-                      out.Text(), DescribeRun(), /*comes_first=*/true);
+    const bool has_variables = extents_.has_variables();
+    // All of them, before the numbers that they ask for are defined.
+    const jit::CBlock run = Run(), shapes = OutputShapes();
+    if (has_variables) {
+      file_.AddDefinitions(extents_.Definition());
+      file_.AddFunction(
+          StrCat("int64_t ", options_.name, "_workspace_bytes(const int64_t* const* shapes)"),
+          Body(WorkspaceBytes(), "-1"),
+          "The bytes of the workspace of a run; -1 for shapes that the model does not take.",
+          /*comes_first=*/true);
+      file_.AddFunction(
+          StrCat("int32_t ", options_.name, "_output_shapes(const int64_t* const* shapes, ",
+                 "int64_t* const* output_shapes)"),
+          Body(shapes, "2"),
+          "Writes the extents of each output. Gives 0; 2 for shapes that the model "
+          "does not take.",
+          /*comes_first=*/true);
+    }
+    file_.AddFunction(StrCat("int32_t ", run_, "(const void* const* inputs, ",
+                             has_variables ? "const int64_t* const* shapes, " : "",
+                             "void* const* outputs, void* workspace)"),
+                      Body(run, "2"), DescribeRun(), /*comes_first=*/true);
+  }
+
+  // A function's body, which gives `refusal` for shapes that the model does not take.
+  std::string Body(const jit::CBlock& lines, const std::string& refusal) const {
+    jit::CBlock out;
+    out.Open("{");
+    if (extents_.has_variables()) {
+      for (const std::string& line : extents_.Call(refusal)) out.Line(line);
+    }
+    out.Append(lines);
+    out.Close();
+    return out.Text();
+  }
+  jit::CBlock OutputShapes() {
+    jit::CBlock out;
+    out.Line("(void)output_shapes;");
+    for (std::size_t k = 0; k < plan_.heads.size(); ++k) {
+      const std::vector<Dim> extents = ExtentsOf(plan_.entry(plan_.heads[k]));
+      for (std::size_t d = 0; d < extents.size(); ++d)
+        out.Line(StrCat("output_shapes[", k, "][", d, "] = ", Number(extents[d]), ";"));
+    }
+    out.Line("return 0;");
+    return out;
+  }
+  jit::CBlock WorkspaceBytes() const {
+    jit::CBlock out;
+    out.Line(StrCat("return ", extents_.Text(places_->workspace()), ";"));
+    return out;
+  }
+  std::string Number(const Dim& dim) { return extents_.Text(extents_.Of(dim)); }
+  std::string Bytes(const Entry& entry) { return AsSize(extents_.Of(BytesForAll(entry))); }
+  // As a size_t.
+  std::string AsSize(int number) const {
+    return StrCat(extents_.has_variables() ? "(size_t)" : "", extents_.Text(number));
   }
 
   void AddMacros() {
     const std::string upper = Upper(options_.name);
-    file_.AddToHeader(StrCat("#define ", upper, "_NUM_INPUTS ", inputs_.size(), "\n#define ", upper,
-                             "_NUM_OUTPUTS ", plan_.heads.size(), "\n#define ", upper,
-                             "_WORKSPACE_BYTES ", workspace_bytes_, "\n\n"));
+    file_.AddToHeader(StrCat("#define ", upper, "_NUM_INPUTS ", places_->inputs().size(),
+                             "\n#define ", upper, "_NUM_OUTPUTS ", plan_.heads.size(), "\n"));
+    if (!extents_.has_variables())
+      file_.AddToHeader(StrCat("#define ", upper, "_WORKSPACE_BYTES ",
+                               extents_.Text(places_->workspace()), "\n"));
+    file_.AddToHeader("\n");
   }
 
   std::string DescribeRun() const {
@@ -264,18 +282,31 @@ class ModelWriter {
     const auto describe = [&](const char* list, std::size_t index, const std::string& name,
                               const Entry& entry) {
       StrAppend(&text, "     ", list, "[", index, "]: ", Comment(name), name.empty() ? "" : ", ",
-                entry.dtype.ToString(), " ", ShapeToString(entry.shape), ", ", entry.bytes(),
-                " bytes\n");
+                entry.dtype.ToString(), " ");
+      if (extents_.has_variables()) {
+        StrAppend(
+            &text, "(",
+            StrJoin(ExtentsOf(entry), ", ",
+                    [](std::string* out, const Dim& dim) { *out += Comment(dim.ToString()); }),
+            ")\n");
+      } else {
+        StrAppend(&text, ShapeToString(entry.shape), ", ", entry.bytes(), " bytes\n");
+      }
     };
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const Node& node = plan_.nodes[static_cast<std::size_t>(inputs_[i])];
+    for (std::size_t i = 0; i < places_->inputs().size(); ++i) {
+      const Node& node = plan_.nodes[static_cast<std::size_t>(places_->inputs()[i])];
       describe("inputs", i, node.name, node.outputs[0]);
     }
     for (std::size_t k = 0; k < plan_.heads.size(); ++k)
       describe("outputs", k, "", plan_.entry(plan_.heads[k]));
-    StrAppend(&text, "   workspace: ", Upper(options_.name), "_WORKSPACE_BYTES (", workspace_bytes_,
-              ") bytes of memory that no other call uses meanwhile, or\n   NULL: taken and given ",
+    if (extents_.has_variables()) text += "   shapes[i]: the extents of inputs[i].\n";
+    StrAppend(&text, "   workspace: ",
+              extents_.has_variables() ? StrCat(options_.name, "_workspace_bytes(shapes)")
+                                       : StrCat(Upper(options_.name), "_WORKSPACE_BYTES (",
+                                                extents_.Text(places_->workspace()), ")"),
+              " bytes of memory that no other call uses meanwhile, or\n   NULL: taken and given ",
               "back in the call. No two of these may overlap.\n   Gives 0; 1 when memory is out");
+    if (extents_.has_variables()) text += "; 2 for shapes that the model does not take";
     if (!options_.cpu_features.empty())
       StrAppend(&text, "; 3 when the CPU has not all of ", StrJoin(options_.cpu_features, ", "));
     return text + ".";
@@ -283,17 +314,13 @@ class ModelWriter {
 
   const Lowered& lowered_;
   const Plan& plan_;
-  const runtime::Owners owners_;
   const CModelOptions& options_;
   jit::CFile file_;
   std::string run_;
-  std::vector<std::string> direct_;            // by kernel
-  std::vector<std::string> constant_address_;  // by constant
+  std::vector<std::string> direct_;  // by kernel
   std::string constants_;
-  std::vector<int> inputs_;                            // nodes
-  std::map<std::pair<int, int>, std::size_t> result_;  // entries that a kernel writes to outputs
-  std::vector<std::size_t> offsets_;                   // by storage
-  std::size_t workspace_bytes_ = 0;
+  CExtents extents_;
+  std::optional<CPlaces> places_;
 };
 
 }  // namespace

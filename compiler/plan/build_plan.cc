@@ -1,5 +1,6 @@
 #include "tenon/compiler/plan/build_plan.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,6 +20,7 @@
 #include "tenon/passes/device/plan_devices.h"
 #include "tenon/runtime/device_copy.h"
 #include "tenon/runtime/owners.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -36,13 +38,35 @@ using runtime::NodeKind;
 // The prefix that graph executors and their tools know kernels by.
 constexpr const char* kPrefix = "tvmgen_default_";
 
-std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& what) {
+// The value of `dim` in the example that a plan with variables is made for.
+std::int64_t InExample(const Dim& dim, const Dim::Values& example) {
+  return std::max<std::int64_t>(dim.Evaluate(example).value_or(1), 0);
+}
+
+// Without an example, types must be static.
+std::vector<runtime::Entry> EntriesOf(const ir::Type& type, const std::string& what,
+                                      const Dim::Values& example) {
   std::vector<runtime::Entry> entries;
   for (const ir::Type& field : Flatten(type)) {
-    const Shape shape = ir::StaticShape(field, what);
-    entries.push_back({.shape = shape, .dtype = field.As<ir::TensorTypeNode>()->dtype});
+    const auto* tensor = field.As<ir::TensorTypeNode>();
+    if (example.empty() || ir::IsStaticTensor(field)) {
+      entries.push_back({.shape = ir::StaticShape(field, what), .dtype = tensor->dtype});
+      continue;
+    }
+    runtime::Entry entry{.dtype = tensor->dtype, .extents = tensor->shape};
+    for (const Dim& dim : tensor->shape) entry.shape.push_back(InExample(dim, example));
+    entries.push_back(std::move(entry));
   }
   return entries;
+}
+
+Dim::Values ExampleFor(const FunctionNode& main) {
+  Dim::Values example;
+  for (const Expr& param : main.params) {
+    for (const std::string& name : ir::SymbolsOf(param.checked_type()))
+      example.emplace(name, strategies::kPlannedExtent);
+  }
+  return example;
 }
 
 void RequireAvailable(const Device& device, const Span& span) {
@@ -60,6 +84,34 @@ std::optional<Device> CopyTarget(const FunctionNode& function) {
       .value_or(Device());
 }
 
+using ExprSet = std::unordered_set<Expr, ir::ExprHash>;
+
+// The calls whose values are results, or may be parts of results, and what leads to them.
+ExprSet ResultsOf(const FunctionNode& main) {
+  ExprSet results;
+  ir::ExprMap bound;
+  std::vector<Expr> next = {main.body};
+  while (!next.empty()) {
+    const Expr e = next.back();
+    next.pop_back();
+    if (!results.insert(e).second) continue;
+    if (const auto let = bound.find(e); let != bound.end()) next.push_back(let->second);
+    if (const auto* tuple = e.As<ir::TupleNode>())
+      next.insert(next.end(), tuple->fields.begin(), tuple->fields.end());
+    if (const auto* item = e.As<ir::TupleGetItemNode>()) next.push_back(item->tuple);
+    if (const auto* let = e.As<ir::LetNode>()) {
+      bound.emplace(let->var, let->value);
+      next.push_back(let->body);
+    }
+    const auto* call = e.As<CallNode>();
+    const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
+    // Only the parts of a join are not results themselves.
+    if (function != nullptr && IsView(PiecesOf(*function)))
+      next.insert(next.end(), call->args.begin(), call->args.end());
+  }
+  return results;
+}
+
 class Builder {
  public:
   Builder(ir::Module module, KernelSource& source) : source_(source) {
@@ -68,13 +120,15 @@ class Builder {
 
   Lowered Build(bool keeps_module) {
     const FunctionNode& main = lowered_.module.Main();
+    example_ = ExampleFor(main);
+    for (const auto& [name, value] : example_) lowered_.plan.symbols.push_back(name);
     const std::vector<std::optional<Device>> devices = passes::GivenDevices(main);
     for (std::size_t i = 0; i < main.params.size(); ++i) {
       const Device device = devices[i].value_or(Device());
       RequireAvailable(device, main.params[i].span());
       AddInput(main.params[i], device);
     }
-    FindResults(main);
+    results_ = ResultsOf(main);
     const auto enter = [&](const Expr& e) {
       if (const auto* let = e.As<ir::LetNode>()) bound_.emplace(let->var, let->value);
       return e.kind() != ExprKind::kFunction;
@@ -153,7 +207,7 @@ class Builder {
                  .name = Unique(name),
                  .function_name = {},
                  .inputs = {},
-                 .outputs = EntriesOf(param.checked_type(), StrCat("the input ", name))});
+                 .outputs = EntriesOf(param.checked_type(), StrCat("the input ", name), example_)});
     for (runtime::Entry& entry : lowered_.plan.nodes[static_cast<std::size_t>(node)].outputs)
       entry.device = device;
     values_[param] = OutputsOf(node);
@@ -240,7 +294,7 @@ class Builder {
     const FunctionLabels* const known = source_.LabelsOf(call.callee);
     FunctionLabels labels = known != nullptr ? *known : LabelsOf(call.callee);
     Node node{.hash = labels.hash,
-              .outputs = EntriesOf(e.checked_type(), "a result of " + labels.name)};
+              .outputs = EntriesOf(e.checked_type(), "a result of " + labels.name, example_)};
     node.origins = std::move(labels.origins);
     // A kernel runs where its inputs are, which is one place.
     Device device;
@@ -258,8 +312,12 @@ class Builder {
       node.inputs = {inputs[0]};
     } else if (moveless_.Make(*function, inputs, &node)) {
       node.name = Unique(kPrefix + labels.name);
+      for (const Dim& begin : node.begins)
+        node.offsets.push_back(static_cast<std::size_t>(InExample(begin, example_)));
+      if (example_.empty()) node.begins.clear();
     } else {
       node.kernel = source_.For(call.callee, kPrefix + labels.name, constants, node.hash);
+      node.arguments = source_.ArgumentsOf(call.callee);
       const LoweredKernel& kernel = source_.kernels()[static_cast<std::size_t>(node.kernel)];
       node.function_name = kernel.name;
       node.name = Unique(kernel.name);
@@ -276,36 +334,14 @@ class Builder {
       moveless_.Take(runtime::Viewed(lowered_.plan, entry).entry);
   }
 
-  // The calls whose values are results, or may be parts of results.
-  void FindResults(const FunctionNode& main) {
-    std::vector<Expr> next = {main.body};
-    while (!next.empty()) {
-      const Expr e = next.back();
-      next.pop_back();
-      if (!results_.insert(e).second) continue;
-      if (const auto let = bound_.find(e); let != bound_.end()) next.push_back(let->second);
-      if (const auto* tuple = e.As<ir::TupleNode>())
-        next.insert(next.end(), tuple->fields.begin(), tuple->fields.end());
-      if (const auto* item = e.As<ir::TupleGetItemNode>()) next.push_back(item->tuple);
-      if (const auto* let = e.As<ir::LetNode>()) {
-        bound_.emplace(let->var, let->value);
-        next.push_back(let->body);
-      }
-      const auto* call = e.As<CallNode>();
-      const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
-      // Only the parts of a join are not results themselves.
-      if (function != nullptr && IsView(PiecesOf(*function)))
-        next.insert(next.end(), call->args.begin(), call->args.end());
-    }
-  }
-
   std::string Unique(const std::string& name) { return node_names_.Unique(name, ""); }
 
   Lowered lowered_;
   KernelSource& source_;
   std::unordered_map<Expr, Value, ir::ExprHash> values_;
   ir::ExprMap bound_;  // what the variables of lets stand for
-  std::unordered_set<Expr, ir::ExprHash> results_;
+  ExprSet results_;
+  Dim::Values example_;  // of a plan with variables
   MovelessNodes moveless_{lowered_.plan};
   UniqueNames node_names_;
 };

@@ -29,6 +29,8 @@ class KernelSource {
   // As KernelTable::For, of a list that the source adds to.
   virtual int For(const ir::Expr& function, const std::string& name,
                   const std::vector<NDArray>& constants, std::uint64_t hash) = 0;
+  // With variables: the extents that the kernel of `function` is called with.
+  virtual std::vector<Dim> ArgumentsOf(const ir::Expr& /*function*/) const { return {}; }
   // As PreparedConstants.
   virtual std::vector<runtime::EntryRef> Prepared(int kernel, const std::vector<NDArray>& constants,
                                                   const AddConstant& add) = 0;

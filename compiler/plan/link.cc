@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "tenon/compiler/plan/joined_kernel.h"
+#include "tenon/runtime/symbolic_executable.h"
 #include "tenon/support/error.h"
 
 namespace tenon::compiler {
 namespace {
 
-using Ready = std::vector<std::shared_ptr<const jit::Callable>>;
+using Callable = std::shared_ptr<const jit::Callable>;
+using Ready = std::vector<Callable>;
 
 bool IsReady(const Ready& ready, std::size_t i) { return i < ready.size() && ready[i] != nullptr; }
 
@@ -44,11 +46,33 @@ runtime::Executable Linked(const Lowered& lowered, const Ready& ready, int threa
                               .memory = std::move(memory)});
 }
 
+// All kernels are generated code, which takes the extents when it is called.
+runtime::Executable LinkedForAll(const Lowered& lowered, const jit::CompileOptions& code,
+                                 int threads) {
+  std::vector<loop::Function> functions;
+  AddFunctions(lowered, {}, &functions);
+  std::vector<jit::Kernel> kernels = ValueOrThrow(jit::CompileAll(functions, code));
+  std::vector<Callable> shown;
+  for (const jit::Kernel& kernel : kernels)
+    shown.push_back(
+        kernel.AsCallable(std::vector<std::int64_t>(kernel.function().scalars.size(), 1)));
+  return runtime::MakeSymbolicExecutable(
+      {.plan = lowered.plan,
+       .constants = lowered.constants,
+       .kernel_for =
+           [kernels = std::move(kernels)](int kernel, std::vector<std::int64_t> extents) {
+             return kernels[static_cast<std::size_t>(kernel)].AsCallable(std::move(extents));
+           },
+       .kernels = std::move(shown),
+       .threads = threads});
+}
+
 }  // namespace
 
 runtime::Executable Linked(const Lowered& lowered, const Ready& ready,
                            const jit::CompileOptions& code, int threads,
                            std::shared_ptr<runtime::WorkingMemory> memory) {
+  if (!lowered.plan.symbols.empty()) return LinkedForAll(lowered, code, threads);
   std::vector<loop::Function> functions;
   AddFunctions(lowered, ready, &functions);
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code));

@@ -22,9 +22,18 @@ using ir::Expr;
 
 using Results = std::vector<Pieces>;
 
-std::int64_t Count(const Shape& shape, std::size_t begin, std::size_t end) {
-  return NumElements(Shape(shape.begin() + static_cast<std::ptrdiff_t>(begin),
-                           shape.begin() + static_cast<std::ptrdiff_t>(end)));
+using Extents = std::vector<Dim>;
+
+Dim Count(const Extents& shape, std::size_t begin, std::size_t end) {
+  Dim count = 1;
+  for (std::size_t axis = begin; axis < end; ++axis) count = count * shape[axis];
+  return count;
+}
+Dim Count(const Extents& shape) { return Count(shape, 0, shape.size()); }
+
+bool IsAtMost(const Dim& a, const Dim& b) {
+  const std::optional<std::int64_t> room = (b - a).LowerBound();
+  return room && *room >= 0;
 }
 
 // Adds a piece; one that goes on where the last one ends makes that one longer.
@@ -32,65 +41,85 @@ void Append(Pieces* pieces, const Piece& piece) {
   if (!pieces->empty()) {
     Piece& last = pieces->back();
     if (last.input == piece.input && last.begin + last.count == piece.begin) {
-      last.count += piece.count;
+      last.count = last.count + piece.count;
       return;
     }
   }
   pieces->push_back(piece);
 }
 
-Pieces Cut(const Pieces& whole, std::int64_t begin, std::int64_t count) {
+// Nothing where variables decide which pieces are cut.
+std::optional<Pieces> Cut(const Pieces& whole, Dim begin, const Dim& count) {
+  if (count == Dim(0)) return Pieces();
+  // Of one piece, all cuts lie within it.
+  if (whole.size() == 1) return Pieces{{whole[0].input, whole[0].begin + begin, count}};
   Pieces cut;
   for (const Piece& piece : whole) {
-    const std::int64_t first = std::max<std::int64_t>(begin, 0);
-    const std::int64_t last = std::min(begin + count, piece.count);
-    if (first < last) Append(&cut, {piece.input, piece.begin + first, last - first});
-    begin -= piece.count;
+    const Dim end = begin + count;
+    const bool is_before = IsAtMost(piece.count, begin), is_after = IsAtMost(end, 0);
+    if (!is_before && !is_after) {
+      const Dim first = Max(begin, 0), last = Min(end, piece.count);
+      const Dim length = last - first;
+      if (!length.is_static() && !IsAtMost(1, length)) return std::nullopt;
+      if (!(length == Dim(0))) Append(&cut, {piece.input, piece.begin + first, length});
+    }
+    begin = begin - piece.count;
   }
   return cut;
 }
 
-std::optional<Shape> ShapeOf(const Expr& e) {
-  if (!ir::IsStaticTensor(e.checked_type())) return std::nullopt;
-  return ir::StaticShape(e.checked_type(), "a piece");
+std::optional<Extents> ShapeOf(const Expr& e) {
+  const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
+  if (tensor == nullptr || std::any_of(tensor->shape.begin(), tensor->shape.end(),
+                                       [](const Dim& dim) { return dim.is_any(); }))
+    return std::nullopt;
+  return tensor->shape;
 }
 
-std::optional<Results> CutSlice(const CallNode& call, const Pieces& whole, const Shape& shape) {
-  const std::vector<ops::SliceRange> ranges =
+std::optional<Results> CutSlice(const CallNode& call, const Pieces& whole, const Extents& shape) {
+  const std::vector<ops::SliceDims> ranges =
       ops::SliceRanges(call.attrs.As<ops::StridedSliceAttrs>(), shape);
   std::size_t axis = 0;
-  std::int64_t begin = 0, stride = NumElements(shape), count = 1;
-  for (; axis < shape.size() && ranges[axis].extent == 1; ++axis) {
-    stride /= shape[axis];
-    begin += ranges[axis].begin * stride;
-  }
+  Dim begin = 0, count = 1;
+  const auto stride = [&] { return Count(shape, axis + 1, shape.size()); };
+  for (; axis < shape.size() && ranges[axis].extent == Dim(1); ++axis)
+    begin = begin + ranges[axis].begin * stride();
   if (axis < shape.size()) {
-    if (ranges[axis].stride != 1 || ranges[axis].extent == 0) return std::nullopt;
-    stride /= shape[axis];
-    begin += ranges[axis].begin * stride;
-    count = ranges[axis].extent;
+    const std::optional<std::int64_t> least = ranges[axis].extent.LowerBound();
+    if (ranges[axis].stride != 1 || !least || *least < 1) return std::nullopt;
+    begin = begin + ranges[axis].begin * stride();
+    count = ranges[axis].extent * stride();
     while (++axis < shape.size()) {
-      if (ranges[axis].extent != shape[axis] || ranges[axis].stride != 1) return std::nullopt;
+      if (!(ranges[axis].extent == shape[axis]) || ranges[axis].stride != 1) return std::nullopt;
     }
   }
-  return Results{Cut(whole, begin, count * stride)};
+  std::optional<Pieces> cut = Cut(whole, begin, count);
+  if (!cut) return std::nullopt;
+  return Results{*std::move(cut)};
 }
 
-std::optional<Results> CutParts(const CallNode& call, const Pieces& whole, const Shape& shape) {
+std::optional<Results> CutParts(const Expr& e, const CallNode& call, const Pieces& whole,
+                                const Extents& shape) {
   const auto& attrs = call.attrs.As<ops::SplitAttrs>();
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, shape.size()));
-  if (Count(shape, 0, axis) != 1) return std::nullopt;
-  const std::int64_t stride = Count(shape, axis + 1, shape.size());
+  if (!(Count(shape, 0, axis) == Dim(1))) return std::nullopt;
+  const Dim stride = Count(shape, axis + 1, shape.size());
   Results parts;
-  for (const auto& [first, extent] : ops::SplitParts(attrs, shape[axis]))
-    parts.push_back(Cut(whole, first * stride, extent * stride));
+  Dim first = 0;
+  for (const ir::Type& part : Flatten(e.checked_type())) {
+    const Dim& extent = part.As<ir::TensorTypeNode>()->shape[axis];
+    std::optional<Pieces> cut = Cut(whole, first * stride, extent * stride);
+    if (!cut) return std::nullopt;
+    parts.push_back(*std::move(cut));
+    first = first + extent;
+  }
   return parts;
 }
 
 // The fields one after the other, when nothing comes before `axis` in the result.
-std::optional<Results> Join(const Results& fields, std::int64_t axis, const Shape& result) {
+std::optional<Results> Join(const Results& fields, std::int64_t axis, const Extents& result) {
   const auto outer = static_cast<std::size_t>(ops::NormalAxis(axis, result.size()));
-  if (Count(result, 0, outer) != 1) return std::nullopt;
+  if (!(Count(result, 0, outer) == Dim(1))) return std::nullopt;
   Pieces joined;
   for (const Pieces& field : fields) {
     for (const Piece& piece : field) Append(&joined, piece);
@@ -100,15 +129,15 @@ std::optional<Results> Join(const Results& fields, std::int64_t axis, const Shap
 
 std::optional<Results> OfCall(const Expr& e, const CallNode& call, const Results& argument) {
   const ops::KnownOps& known = ops::Known();
-  const std::optional<Shape> result = ShapeOf(e);
-  const std::optional<Shape> shape = ShapeOf(call.args[0]);
+  const std::optional<Extents> result = ShapeOf(e);
+  const std::optional<Extents> shape = ShapeOf(call.args[0]);
   if (call.callee == known.concatenate && result)
     return Join(argument, call.attrs.As<ops::ConcatenateAttrs>().axis, *result);
   if (call.callee == known.stack && result)
     return Join(argument, call.attrs.As<ops::StackAttrs>().axis, *result);
   if (argument.size() != 1 || !shape) return std::nullopt;
   if (call.callee == known.strided_slice) return CutSlice(call, argument[0], *shape);
-  if (call.callee == known.split) return CutParts(call, argument[0], *shape);
+  if (call.callee == known.split) return CutParts(e, call, argument[0], *shape);
   if (call.op() != nullptr && ops::OpOf(call)->reshape_only) return argument;
   return std::nullopt;
 }
@@ -121,8 +150,11 @@ std::vector<Pieces> PiecesOf(const ir::FunctionNode& function) {
   for (const Expr& param : function.params) {
     Results& value = values[param];
     for (const ir::Type& type : Flatten(param.checked_type())) {
-      if (!ir::IsStaticTensor(type)) return {};
-      value.push_back({{inputs++, 0, NumElements(ir::StaticShape(type, "a parameter"))}});
+      const auto* tensor = type.As<ir::TensorTypeNode>();
+      if (tensor == nullptr) return {};
+      const Dim count = Count(tensor->shape);
+      if (count.is_any()) return {};
+      value.push_back({{inputs++, 0, count}});
     }
   }
   bool is_known = true;

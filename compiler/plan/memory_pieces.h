@@ -8,24 +8,24 @@
 #define TENON_COMPILER_PLAN_MEMORY_PIECES_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "tenon/ir/expr.h"
+#include "tenon/support/dim.h"
 
 namespace tenon::compiler {
 
 // `count` elements of an argument (tuples flattened), from element `begin` on.
 struct Piece {
   std::size_t input = 0;
-  std::int64_t begin = 0;
-  std::int64_t count = 0;
+  Dim begin = 0;
+  Dim count = 0;
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 using Pieces = std::vector<Piece>;
 
-// For each result of the function (tuples flattened) the pieces that it consists of; nothing when a
-// result is anything else. Requires checked types with static shapes.
+// For each result of the function (tuples flattened) the pieces that it consists of, for all values
+// of variables; nothing when a result is anything else. Requires checked types.
 std::vector<Pieces> PiecesOf(const ir::FunctionNode& function);
 
 // Whether each result is one piece, all of the same argument.

@@ -19,7 +19,7 @@ bool MovelessNodes::Make(const ir::FunctionNode& function, const std::vector<Ent
     node->inputs = {inputs[results[0][0].input]};
     const DataType type = plan_.entry(node->inputs[0]).dtype;
     for (const Pieces& pieces : results)
-      node->offsets.push_back(static_cast<std::size_t>(pieces[0].begin) * type.bytes());
+      node->begins.push_back(pieces[0].begin * static_cast<std::int64_t>(type.bytes()));
     return true;
   }
   if (results.size() != 1 || results[0].size() < 2) return false;
@@ -31,8 +31,9 @@ bool MovelessNodes::Make(const ir::FunctionNode& function, const std::vector<Ent
     const runtime::Entry& part = plan_.entry(input);
     const runtime::Entry& whole = plan_.entry(owned.entry);
     const Node& producer = plan_.nodes[static_cast<std::size_t>(owned.entry.node)];
-    if (piece.begin != 0 || piece.count != NumElements(part.shape) || owned.offset != 0 ||
-        part.bytes() != whole.bytes() || runtime::IsGiven(producer.kind) ||
+    const Dim bytes = piece.count * static_cast<std::int64_t>(part.dtype.bytes());
+    if (!(piece.begin == Dim(0)) || !(bytes == BytesForAll(part)) || owned.offset != 0 ||
+        !(bytes == BytesForAll(whole)) || runtime::IsGiven(producer.kind) ||
         whole.device != node->outputs[0].device ||
         taken_.contains({owned.entry.node, owned.entry.output}) ||
         std::find(owners.begin(), owners.end(), owned.entry) != owners.end())

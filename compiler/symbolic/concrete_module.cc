@@ -198,10 +198,10 @@ ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values)
   return Made(module, number);
 }
 
-ir::Module WithExtents(const ir::Module& module, const Dim::Values& values) {
+ConcreteModule WithExtents(const ir::Module& module, const Dim::Values& values) {
   std::map<std::string, Dim> numbers;
   for (const auto& [name, value] : values) numbers.emplace(name, value);
-  return Made(module, [&](const Dim& dim) { return dim.Substitute(numbers); }).module;
+  return Made(module, [&](const Dim& dim) { return dim.Substitute(numbers); });
 }
 
 }  // namespace tenon::compiler

@@ -18,7 +18,7 @@ struct ConcreteModule {
 // differ.
 ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values);
 // The module with numbers for some of its variables. Throws as above.
-ir::Module WithExtents(const ir::Module& module, const Dim::Values& values);
+ConcreteModule WithExtents(const ir::Module& module, const Dim::Values& values);
 
 }  // namespace tenon::compiler
 

@@ -8,7 +8,9 @@
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
+#include "tenon/ops/op.h"
 #include "tenon/ops/registry.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -45,8 +47,40 @@ void RequireKnownExtents(const Expr& call) {
 
 }  // namespace
 
+namespace {
+
+void AddConditions(const Expr& function, SymbolicKernels* kernels) {
+  const Expr& body = function.As<ir::FunctionNode>()->body;
+  for (ExtentCondition& condition : passes::ConditionsOf(body)) {
+    std::vector<ExtentCondition>& known = kernels->conditions;
+    if (std::find(known.begin(), known.end(), condition) == known.end())
+      known.push_back(std::move(condition));
+  }
+  ir::VisitPostOrder(body, [&](const Expr& e) {
+    const auto* call = e.As<ir::CallNode>();
+    const ops::OpDef* op = call == nullptr ? nullptr : ops::OpOf(*call);
+    if (op != nullptr && !ops::HasKnownConditions(*op)) kernels->silent_op = op->name;
+  });
+}
+
+}  // namespace
+
+bool SymbolicKernels::HasCode(int kernel) const {
+  return std::holds_alternative<loop::Function>(
+      list[static_cast<std::size_t>(kernel)].choice.built.kernel);
+}
+
+std::vector<std::string> SymbolicKernels::VariablesOf(int kernel) const {
+  std::vector<std::string> names;
+  const auto& made = list[static_cast<std::size_t>(kernel)].choice.built.kernel;
+  for (const loop::Var& scalar : std::get<loop::Function>(made).scalars)
+    names.push_back(scalar.name());
+  return names;
+}
+
 SymbolicKernels LowerSymbolicKernels(const ir::Module& fused,
                                      strategies::StrategyOptions strategy) {
+  SymbolicKernels kernels;
   std::vector<KernelTable::Request> requests;
   std::vector<std::pair<Expr, SymbolicUse>> uses;
   ir::VisitPostOrder(
@@ -56,6 +90,7 @@ SymbolicKernels LowerSymbolicKernels(const ir::Module& fused,
         const auto* function = call == nullptr ? nullptr : call->callee.As<ir::FunctionNode>();
         if (function == nullptr) return;
         RequireKnownExtents(e);
+        AddConditions(call->callee, &kernels);
         if (OnlyReshapes(*function)) return;
         LocalFunction local = WithLocalExtents(call->callee);
         KernelTable::Request request = RequestOf(*call);
@@ -68,7 +103,6 @@ SymbolicKernels LowerSymbolicKernels(const ir::Module& fused,
       },
       [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
   strategy.library = strategies::LibraryChoice::kTe;
-  SymbolicKernels kernels;
   KernelTable table(strategy, &kernels.list);
   table.MakeAhead(requests);
   for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -14,6 +14,7 @@
 
 #include "tenon/compiler/compile.h"
 #include "tenon/compiler/plan/function_labels.h"
+#include "tenon/support/extent_condition.h"
 
 namespace tenon::compiler {
 
@@ -26,9 +27,18 @@ struct SymbolicUse {
 };
 
 struct SymbolicKernels {
+  // Whether the kernel is generated code, which all extents share.
+  bool HasCode(int kernel) const;
+  // The variables whose values the kernel is called with, in order.
+  std::vector<std::string> VariablesOf(int kernel) const;
+
   std::vector<LoweredKernel> list;
   // By fused function. One that can be computed for numbers only is not there.
   std::unordered_map<ir::Expr, SymbolicUse, ir::ExprHash> uses;
+  // What the operators of all functions need of the model's variables.
+  std::vector<ExtentCondition> conditions;
+  // An operator whose type relation does not say all that it needs of them; empty: there is none.
+  std::string silent_op;
 };
 
 // `fused` must have checked types. No kernel is a library's, since it would be made again for each

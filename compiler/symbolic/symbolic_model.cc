@@ -1,30 +1,22 @@
-// Fused functions of the symbolic module are kernels of their own. Binding follows the same calls
-// in the module of numbers, so that views, joins and storage are planned as for any other module.
+// Fused functions of the symbolic module are kernels of their own. Binding puts numbers into the
+// plan for all values. Where there is none, it follows the same calls in the module of numbers, so
+// that views, joins and storage are planned as for any other module.
 #include "tenon/compiler/symbolic/symbolic_model.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/symbolic/concrete_module.h"
-#include "tenon/ir/visit.h"
+#include "tenon/compiler/symbolic/symbolic_plan.h"
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::compiler {
-namespace {
-
 using ir::Expr;
-
-std::vector<const void*> Addresses(const std::vector<NDArray>& arrays) {
-  std::vector<const void*> addresses;
-  for (const NDArray& array : arrays) addresses.push_back(array.raw());
-  return addresses;
-}
-
-}  // namespace
 
 SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy,
                              jit::CompileOptions code, int threads)
@@ -32,64 +24,48 @@ SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strat
       strategy_(std::move(strategy)),
       code_(std::move(code)),
       threads_(threads),
-      kernels_(LowerSymbolicKernels(fused_, strategy_)) {
+      kernels_(LowerSymbolicKernels(fused_, strategy_)),
+      prepared_(fused_, kernels_, code_) {
   MakeKernels();
 }
 
 void SymbolicModel::MakeKernels() {
-  // Together, so that all threads have work until the end.
-  std::vector<loop::Function> functions, preparations;
+  std::vector<loop::Function> functions;
   for (const LoweredKernel& kernel : kernels_.list) {
     if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel))
       functions.push_back(*function);
-    for (const strategies::PreparedConstant& constant : kernel.choice.built.prepared)
-      preparations.push_back(constant.function);
   }
-  const std::vector<jit::Kernel> prepare =
-      ValueOrThrow(jit::CompileAll(preparations, ForOneRun(code_)));
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code_));
   auto next = compiled.begin();
-  auto next_preparation = prepare.begin();
-  std::vector<PreparingCode> preparing;
-  for (const LoweredKernel& kernel : kernels_.list) {
+  for (int kernel = 0; kernel < static_cast<int>(kernels_.list.size()); ++kernel) {
     Made& made = made_.emplace_back();
-    if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel)) {
-      made.code = *next++;
-      for (const loop::Var& scalar : function->scalars) made.symbols.push_back(scalar.name());
-    }
-    const auto begin = next_preparation;
-    next_preparation += static_cast<std::ptrdiff_t>(kernel.choice.built.prepared.size());
-    preparing.emplace_back(begin, next_preparation);
+    if (!kernels_.HasCode(kernel)) continue;
+    made.code = *next++;
+    made.symbols = kernels_.VariablesOf(kernel);
   }
-  PrepareConstants(preparing);
 }
 
-void SymbolicModel::PrepareConstants(const std::vector<PreparingCode>& preparing) {
-  ir::VisitPostOrder(
-      fused_.Main().body,
-      [&](const Expr& e) {
-        const auto* call = e.As<ir::CallNode>();
-        if (call == nullptr || !kernels_.uses.contains(call->callee)) return;
-        const int index = kernels_.uses.at(call->callee).kernel;
-        const LoweredKernel& kernel = kernels_.list[static_cast<std::size_t>(index)];
-        if (kernel.choice.built.prepared.empty()) return;
-        const std::vector<NDArray> constants = RequestOf(*call).constants;
-        std::vector<NDArray>& prepared = prepared_[{index, Addresses(constants)}];
-        if (!prepared.empty()) return;
-        for (std::size_t i = 0; i < kernel.choice.built.prepared.size(); ++i) {
-          const strategies::PreparedConstant& wanted = kernel.choice.built.prepared[i];
-          std::vector<NDArray> arrays;
-          for (const int argument : wanted.arguments)
-            arrays.push_back(constants[static_cast<std::size_t>(argument)]);
-          const loop::Buffer& buffer = wanted.function.buffers.back();
-          arrays.push_back(NDArray::Empty(StaticShape(buffer), buffer->dtype));
-          const jit::Kernel& code = preparing[static_cast<std::size_t>(index)][i];
-          if (const absl::Status status = code.Run(arrays); !status.ok())
-            throw Error(status.code(), std::string(status.message()));
-          prepared.push_back(arrays.back());
-        }
-      },
-      [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
+std::shared_ptr<const SymbolicModel::Planned> SymbolicModel::MakePlan(
+    const Dim::Values& ones) const {
+  try {
+    const Lowered lowered =
+        PlanForAll(ones.empty() ? ConcreteModule{.module = fused_, .functions = {}}
+                                : WithExtents(fused_, ones),
+                   ones, kernels_, prepared_);
+    return std::make_shared<const Planned>(
+        Planned{runtime::SymbolicPlan(lowered.plan), lowered.constants});
+  } catch (const Error& error) {
+    if (error.code() == absl::StatusCode::kInternal) throw;
+    return nullptr;
+  }
+}
+
+std::shared_ptr<const SymbolicModel::Planned> SymbolicModel::PlannedFor(Dim::Values ones) {
+  const std::lock_guard<std::mutex> lock(plans_mutex_);
+  if (!plans_.contains(ones) && plans_.size() >= kMaxPlans) ones.clear();
+  const auto [planned, is_new] = plans_.try_emplace(ones, nullptr);
+  if (is_new) planned->second = MakePlan(ones);
+  return planned->second;
 }
 
 // Takes kernels from the model; those that it does not have are made for the shape.
@@ -133,17 +109,12 @@ class SymbolicModel::Kernels : public FreshKernels {
                                           const AddConstant& add) override {
     const auto shared = shared_.find(kernel);
     if (shared == shared_.end()) return FreshKernels::Prepared(kernel, constants, add);
-    std::vector<runtime::EntryRef>& entries = given_[{shared->second, Addresses(constants)}];
-    const auto arrays = model_.prepared_.find({shared->second, Addresses(constants)});
-    if (entries.empty() && arrays != model_.prepared_.end()) {
-      for (const NDArray& array : arrays->second) entries.push_back(add(array));
-    }
-    return entries;
+    return entries_.For(model_.prepared_.Find(shared->second, constants), add);
   }
 
   void ForEachPrepared(const std::function<void(runtime::EntryRef&)>& visit) override {
     FreshKernels::ForEachPrepared(visit);
-    for (auto& [key, entries] : given_) std::for_each(entries.begin(), entries.end(), visit);
+    entries_.ForEach(visit);
   }
 
   // Of the list; null for those that are still to be compiled.
@@ -162,16 +133,16 @@ class SymbolicModel::Kernels : public FreshKernels {
     if (symbolic == concrete_.functions.end()) return nullptr;
     const auto found = model_.kernels_.uses.find(symbolic->second);
     if (found == model_.kernels_.uses.end()) return nullptr;
-    const auto& [kernel, extents, assumed_equal, labels] = found->second;
+    const SymbolicUse& use = found->second;
     const auto value = [&](const Dim& dim) { return dim.Evaluate(values_).value(); };
     const bool fits =
-        std::all_of(extents.begin(), extents.end(),
+        std::all_of(use.extents.begin(), use.extents.end(),
                     [&](const auto& extent) {
                       return value(extent.second) >= strategies::kMinSymbolicExtent;
                     }) &&
-        std::all_of(assumed_equal.begin(), assumed_equal.end(),
+        std::all_of(use.assumed_equal.begin(), use.assumed_equal.end(),
                     [&](const auto& pair) { return value(pair.first) == value(pair.second); });
-    return fits && model_.made_[static_cast<std::size_t>(kernel)].code ? &found->second : nullptr;
+    return fits && model_.made_[static_cast<std::size_t>(use.kernel)].code ? &use : nullptr;
   }
 
   const SymbolicModel& model_;
@@ -180,21 +151,41 @@ class SymbolicModel::Kernels : public FreshKernels {
   mutable std::unordered_map<Expr, const SymbolicUse*, ir::ExprHash> known_;
   std::vector<std::shared_ptr<const jit::Callable>> ready_;
   std::map<int, int> shared_;  // positions in the list, and in the model's
-  std::map<std::pair<int, std::vector<const void*>>, std::vector<runtime::EntryRef>> given_;
+  PreparedEntries entries_;
 };
 
-runtime::Executable SymbolicModel::Build(const Dim::Values& values) const {
+runtime::Executable SymbolicModel::Build(const Dim::Values& values) {
+  Dim::Values ones;
+  for (const auto& value : values) {
+    if (value.second == 1) ones.insert(value);
+  }
+  const std::shared_ptr<const Planned> planned = PlannedFor(std::move(ones));
+  if (planned == nullptr || !planned->plan.Takes(values)) return BuildFromTypes(values);
+  runtime::PlanAtValues at = planned->plan.At(values);
+  std::vector<std::shared_ptr<const jit::Callable>> kernels;
+  for (runtime::KernelUse& use : at.kernels)
+    kernels.push_back(
+        made_[static_cast<std::size_t>(use.kernel)].code->AsCallable(std::move(use.extents)));
+  return runtime::Executable({.plan = std::move(at.plan),
+                              .kernels = std::move(kernels),
+                              .constants = planned->constants,
+                              .threads = threads_,
+                              .memory = bound_.memory()});
+}
+
+runtime::Executable SymbolicModel::BuildFromTypes(const Dim::Values& values) const {
   const ConcreteModule concrete = MakeConcrete(fused_, values);
   Kernels source(*this, concrete, values);
   const Lowered lowered = BuildPlan(concrete.module, source);
-  return Linked(lowered, source.TakeReady(), code_, threads_, memory_);
+  return Linked(lowered, source.TakeReady(), code_, threads_, bound_.memory());
 }
 
 SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
   const std::lock_guard<std::mutex> lock(zeros_mutex_);
   std::unique_ptr<SymbolicModel>& model = without_zeros_[zeros];
   if (model == nullptr)
-    model = std::make_unique<SymbolicModel>(WithExtents(fused_, zeros), strategy_, code_, threads_);
+    model = std::make_unique<SymbolicModel>(WithExtents(fused_, zeros).module, strategy_, code_,
+                                            threads_);
   return *model;
 }
 
@@ -202,31 +193,8 @@ runtime::Executable SymbolicModel::Bind(const Dim::Values& values) {
   Dim::Values zeros, others;
   for (const auto& value : values) (value.second == 0 ? zeros : others).insert(value);
   if (!zeros.empty()) return WithoutZeros(zeros).Bind(others);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (const runtime::Executable* found = FindBound(values)) return *found;
-  }
-  // Several threads may bind the same values; the first one is kept.
-  const runtime::Executable made = Build(values);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (const runtime::Executable* found = FindBound(values)) return *found;
-  Keep(values, made);
-  return made;
-}
-
-const runtime::Executable* SymbolicModel::FindBound(const Dim::Values& values) {
-  const auto found = index_.find(values);
-  if (found == index_.end()) return nullptr;
-  bound_.splice(bound_.begin(), bound_, found->second);
-  return &found->second->executable;
-}
-
-void SymbolicModel::Keep(const Dim::Values& values, const runtime::Executable& executable) {
-  bound_.push_front({values, executable});
-  index_.emplace(values, bound_.begin());
-  if (bound_.size() <= kMaxKept) return;
-  index_.erase(bound_.back().values);
-  bound_.pop_back();
+  if (std::optional<runtime::Executable> found = bound_.Find(values)) return *std::move(found);
+  return bound_.Keep(values, Build(values));
 }
 
 std::vector<std::shared_ptr<const jit::Callable>> SymbolicModel::Callables() const {

@@ -1,27 +1,32 @@
 // A module of symbolic extents, compiled once for all values of its variables.
 //
-// Kernels are made when the model is. For new values of the variables, types are inferred again,
-// storage is planned and kernels are told their extents; no code is made, except for operators that
-// can be computed for numbers only. Where variables are 0, the module without them is a model of
-// its own, which is made once. Any number of threads may bind.
+// Kernels are made when the model is, and a plan for all values when it is bound first. New values
+// are put into that plan: shapes, places and what kernels are called with. No code is made. The
+// plan is one for each set of variables that are 1, since more is a view then. Where variables are
+// 0, the module without them is a model of its own, which is made once.
+//
+// Where the plan does not hold, types are inferred again from numbers, and what they need is made:
+// for operators that can be computed for numbers only, and for extents that are broadcast together
+// and differ. That is where an operator refuses values, with its words. Any number of threads may
+// bind.
 //
 //   auto model = std::make_shared<SymbolicModel>(fused, strategy, code, threads);
 //   Executable exe = model->Bind({{"n", 4}});
 #ifndef TENON_COMPILER_SYMBOLIC_SYMBOLIC_MODEL_H_
 #define TENON_COMPILER_SYMBOLIC_SYMBOLIC_MODEL_H_
 
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "tenon/compiler/symbolic/prepared_arrays.h"
 #include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/jit/kernel.h"
-#include "tenon/runtime/working_memory.h"
+#include "tenon/runtime/bound_executables.h"
+#include "tenon/runtime/symbolic_plan.h"
 
 namespace tenon::compiler {
 
@@ -36,7 +41,6 @@ class SymbolicModel {
   // extents.
   runtime::Executable Bind(const Dim::Values& values);
 
-  const std::vector<LoweredKernel>& kernels() const { return kernels_.list; }
   // Those that are made, for all extents.
   std::vector<std::shared_ptr<const jit::Callable>> Callables() const;
 
@@ -46,13 +50,20 @@ class SymbolicModel {
     std::optional<jit::Kernel> code;
     std::vector<std::string> symbols;  // whose values it is called with
   };
-  class Kernels;  // what Bind takes kernels from
+  class Kernels;  // what Bind takes kernels from where the plan does not hold
+
+  // A plan for all values but those that are 1, and the constants that it reads.
+  struct Planned {
+    runtime::SymbolicPlan plan;
+    std::vector<NDArray> constants;
+  };
 
   void MakeKernels();
-  // What makes the constants that a kernel wants prepared, by kernel.
-  using PreparingCode = std::vector<jit::Kernel>;
-  void PrepareConstants(const std::vector<PreparingCode>& preparing);
-  runtime::Executable Build(const Dim::Values& values) const;
+  // Null where the model has no plan for all values.
+  std::shared_ptr<const Planned> PlannedFor(Dim::Values ones);
+  std::shared_ptr<const Planned> MakePlan(const Dim::Values& ones) const;
+  runtime::Executable Build(const Dim::Values& values);
+  runtime::Executable BuildFromTypes(const Dim::Values& values) const;
   SymbolicModel& WithoutZeros(const Dim::Values& zeros);
 
   const ir::Module fused_;
@@ -61,23 +72,14 @@ class SymbolicModel {
   const int threads_;
   const SymbolicKernels kernels_;
   std::vector<Made> made_;  // of kernels_
-  // What kernels want prepared, by kernel, place and the arrays that it is made of.
-  std::map<std::pair<int, std::vector<const void*>>, std::vector<NDArray>> prepared_;
+  const PreparedArrays prepared_;
 
-  // What is bound, the last used first: a plan each, while all share the memory of runs.
-  static constexpr std::size_t kMaxKept = 256;
-  struct Bound {
-    Dim::Values values;
-    runtime::Executable executable;
-  };
-  // Null where it is not kept.
-  const runtime::Executable* FindBound(const Dim::Values& values);
-  void Keep(const Dim::Values& values, const runtime::Executable& executable);
-  const std::shared_ptr<runtime::WorkingMemory> memory_ =
-      std::make_shared<runtime::WorkingMemory>();
-  std::mutex mutex_;
-  std::list<Bound> bound_;
-  std::map<Dim::Values, std::list<Bound>::iterator> index_;
+  // By the variables that are 1.
+  static constexpr std::size_t kMaxPlans = 16;
+  std::mutex plans_mutex_;
+  std::map<Dim::Values, std::shared_ptr<const Planned>> plans_;
+
+  runtime::BoundExecutables bound_;
 
   // Where some variables are 0.
   std::mutex zeros_mutex_;

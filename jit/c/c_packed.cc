@@ -4,6 +4,7 @@
 // stands alone as an extent binds it, every other extent is compared.
 #include "tenon/jit/c/c_packed.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "tenon/jit/c/c_function_codegen.h"
@@ -60,15 +61,26 @@ static inline void* tenon_data(const TenonTensor* tensor) {
 )";
 }
 
+bool HasPacked(const loop::Function& function) {
+  return std::all_of(
+      function.scalars.begin(), function.scalars.end(), [&](const loop::Var& scalar) {
+        return std::any_of(
+            function.buffers.begin(), function.buffers.end(), [&](const loop::Buffer& buffer) {
+              return std::any_of(buffer->shape.begin(), buffer->shape.end(),
+                                 [&](const Expr& extent) { return extent.get() == scalar.get(); });
+            });
+      });
+}
+
 std::string PackedPrototype(const std::string& name) {
   return StrCat("int32_t ", name,
                 "(void* args, void* arg_type_ids, int32_t num_args, void* out_ret_value, ",
                 "void* out_ret_tcode, void* resource_handle)");
 }
 
-std::string PackedBody(const loop::Function& function, const std::string& direct) {
+std::string PackedBody(const loop::Function& function, const std::string& direct,
+                       CHelpers& helpers) {
   CNames names;
-  CHelpers helpers;  // extents are sums and products; what else they need is asked for below
   CPrototypes externs;
   CExprCodegen exprs(names, helpers, externs);
   for (const char* taken : {"args", "arg_type_ids", "num_args", "out_ret_value", "out_ret_tcode",

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "tenon/jit/c/c_helpers.h"
 #include "tenon/loop/function.h"
 
 namespace tenon::jit {
@@ -12,10 +13,14 @@ namespace tenon::jit {
 // The tensor struct and the checks that every packed function calls.
 const char* PackedSupport();
 
+// Whether tensors show all that the function is told: each symbolic extent is that of a parameter.
+bool HasPacked(const loop::Function& function);
 // "int32_t vadd(void* args, ...)"
 std::string PackedPrototype(const std::string& name);
-// The body of the packed function, which calls `direct`; with braces.
-std::string PackedBody(const loop::Function& function, const std::string& direct);
+// The body of the packed function, which calls `direct`; with braces. What it needs of the file's
+// functions is added to `helpers`.
+std::string PackedBody(const loop::Function& function, const std::string& direct,
+                       CHelpers& helpers);
 
 }  // namespace tenon::jit
 

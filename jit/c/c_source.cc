@@ -162,9 +162,11 @@ std::string CFile::AddKernel(const loop::Function& function, const std::string& 
   body.Close();
   AddFunction(StrCat("int32_t ", direct, "(", List(parameters, false), ")"), body.Text(),
               Describe(function, parameters));
-  state_->packed = PackedSupport();
-  AddFunction(PackedPrototype(name), PackedBody(function, direct),
-              "The same for tensors: the packed calling convention.");
+  if (HasPacked(function)) {
+    state_->packed = PackedSupport();
+    AddFunction(PackedPrototype(name), PackedBody(function, direct, state_->helpers),
+                "The same for tensors: the packed calling convention.");
+  }
   return direct;
 }
 

@@ -1,0 +1,161 @@
+// Each operation is checked for overflow as it is computed, so that later ones may be compared.
+#include "tenon/compiler/export/c_extents.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::compiler {
+namespace {
+
+using runtime::Entry;
+using runtime::Node;
+using runtime::NodeKind;
+
+// What computes with extents, by name.
+constexpr std::pair<const char*, const char*> kHelpers[] = {
+    {"tenon_extent_plus", R"(
+static int64_t tenon_extent_plus(int64_t a, int64_t b, int32_t* status) {
+  if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) {
+    *status = 2;
+    return 0;
+  }
+  return a + b;
+}
+)"},
+    {"tenon_extent_times", R"(
+static int64_t tenon_extent_times(int64_t a, int64_t b, int32_t* status) {
+  const int64_t most = b == 0 ? INT64_MAX : INT64_MAX / (b < 0 ? -(b + 1) : b);
+  if (b < -INT64_MAX || a > most || a < -most) {
+    *status = 2;
+    return 0;
+  }
+  return a * b;
+}
+)"},
+    {"tenon_extent_floordiv",
+     "\nstatic int64_t tenon_extent_floordiv(int64_t a, int64_t b) { return a / b - (a % b < 0); "
+     "}\n"},
+    {"tenon_extent_max",
+     "\nstatic int64_t tenon_extent_max(int64_t a, int64_t b) { return a > b ? a : b; }\n"},
+    {"tenon_extent_min",
+     "\nstatic int64_t tenon_extent_min(int64_t a, int64_t b) { return a < b ? a : b; }\n"}};
+
+}  // namespace
+
+std::vector<Dim> ExtentsOf(const Entry& entry) {
+  if (!entry.extents.empty()) return entry.extents;
+  return {entry.shape.begin(), entry.shape.end()};
+}
+
+CExtents::CExtents(const runtime::Plan& plan, std::string function)
+    : plan_(plan), function_(std::move(function)), program_(plan.symbols) {
+  for (const Node& node : plan_.nodes) {
+    for (const Entry& output : node.outputs) {
+      for (const Dim& extent : output.extents) {
+        const std::optional<std::int64_t> least = extent.LowerBound();
+        if (!least || *least < 0) extents_.push_back(Of(extent));
+      }
+    }
+    if (node.kind != NodeKind::kInput) continue;
+    std::vector<int>& input = inputs_.emplace_back();
+    for (const Dim& extent : ExtentsOf(node.outputs[0])) input.push_back(Of(extent));
+  }
+  for (const ExtentCondition& condition : plan_.conditions)
+    conditions_.emplace_back(Of(condition.a), Of(condition.b));
+}
+
+int CExtents::Operation(Kind kind, int a, int b) {
+  return program_.Add(DimProgram::Operation{.kind = kind, .a = a, .b = b});
+}
+
+std::optional<std::int64_t> CExtents::NumberOf(int number) const {
+  const DimProgram::Operation& operation = program_.operations()[static_cast<std::size_t>(number)];
+  return operation.kind == Kind::kNumber ? std::optional(operation.number) : std::nullopt;
+}
+
+int CExtents::Sum(int a, int b) {
+  const auto x = NumberOf(a), y = NumberOf(b);
+  return x && y ? Of(Dim(*x) + Dim(*y)) : Operation(Kind::kAdd, a, b);
+}
+int CExtents::Greater(int a, int b) {
+  const auto x = NumberOf(a), y = NumberOf(b);
+  return x && y ? Of(std::max(*x, *y)) : Operation(Kind::kMax, a, b);
+}
+int CExtents::RoundedUp(int a, std::int64_t multiple) {
+  if (const auto x = NumberOf(a)) return Of(CeilDiv(Dim(*x), multiple) * multiple);
+  const int blocks = Operation(Kind::kFloorDiv, Sum(a, Of(multiple - 1)), Of(multiple));
+  return Operation(Kind::kMultiply, blocks, Of(multiple));
+}
+
+std::string CExtents::Text(int number) const {
+  const std::optional<std::int64_t> known = NumberOf(number);
+  return known ? StrCat(*known) : StrCat("v[", number, "]");
+}
+
+std::string CExtents::Definition() const {
+  std::string text = StrCat("\nstatic int32_t ", function_,
+                            "(const int64_t* const* shapes, int64_t* v) {\n"
+                            "  int32_t status = 0;\n");
+  const std::vector<DimProgram::Operation>& operations = program_.operations();
+  // A variable has the value of the first extent that it is alone.
+  std::map<int, std::string> alone;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (std::size_t d = 0; d < inputs_[i].size(); ++d)
+      alone.emplace(inputs_[i][d], StrCat("shapes[", i, "][", d, "]"));
+  }
+  for (std::size_t k = 0; k < operations.size(); ++k) {
+    const auto& [kind, number, a, b] = operations[k];
+    const auto binary = [&](const char* name, const char* more) {
+      StrAppend(&text, "  v[", k, "] = ", name, "(", Text(a), ", ", Text(b), more, ");\n");
+    };
+    switch (kind) {
+      case Kind::kSymbol:
+        StrAppend(&text, "  v[", k, "] = ", alone.at(static_cast<int>(k)), ";\n  if (v[", k,
+                  "] < 1) status = 2;\n");
+        break;
+      case Kind::kNumber:
+        break;
+      case Kind::kAdd:
+        binary("tenon_extent_plus", ", &status");
+        break;
+      case Kind::kMultiply:
+        binary("tenon_extent_times", ", &status");
+        break;
+      case Kind::kFloorDiv:
+        binary("tenon_extent_floordiv", "");
+        break;
+      case Kind::kMax:
+        binary("tenon_extent_max", "");
+        break;
+      case Kind::kMin:
+        binary("tenon_extent_min", "");
+        break;
+    }
+  }
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (std::size_t d = 0; d < inputs_[i].size(); ++d)
+      StrAppend(&text, "  if (shapes[", i, "][", d, "] != ", Text(inputs_[i][d]),
+                ") status = 2;\n");
+  }
+  for (const int extent : extents_) StrAppend(&text, "  if (", Text(extent), " < 0) status = 2;\n");
+  for (std::size_t c = 0; c < conditions_.size(); ++c)
+    StrAppend(&text, "  if (!(", Text(conditions_[c].first),
+              plan_.conditions[c].kind == ExtentCondition::Kind::kEqual ? " == " : " <= ",
+              Text(conditions_[c].second), ")) status = 2;\n");
+  std::string helpers;
+  for (const auto& [name, helper] : kHelpers) {
+    if (text.find(StrCat(name, "(")) != std::string::npos) helpers += helper;
+  }
+  return helpers + text + "  return status;\n}\n\n";
+}
+
+std::vector<std::string> CExtents::Call(const std::string& refusal) const {
+  return {StrCat("int64_t v[", program_.operations().size(), "];"),
+          StrCat("if (", function_, "(shapes, v) != 0) return ", refusal, ";")};
+}
+
+}  // namespace tenon::compiler

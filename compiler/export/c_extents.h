@@ -1,0 +1,60 @@
+// The numbers of an exported graph as C: literals, or what a function computes from the shapes of
+// the inputs where the plan has variables.
+//
+//   CExtents extents(plan, "net_extents");
+//   extents.Text(extents.Of(n * 4));  // "v[17]", or "16" where n is a number
+//   file.AddDefinitions(extents.Definition());  // once all numbers have been asked for
+#ifndef TENON_COMPILER_EXPORT_C_EXTENTS_H_
+#define TENON_COMPILER_EXPORT_C_EXTENTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/runtime/plan.h"
+#include "tenon/support/dim_program.h"
+
+namespace tenon::compiler {
+
+class CExtents {
+ public:
+  // The plan must outlive this. The C function is called `function`, and the array of numbers "v".
+  CExtents(const runtime::Plan& plan, std::string function);
+
+  bool has_variables() const { return !plan_.symbols.empty(); }
+
+  // Numbers, by their place among the operations.
+  int Of(const Dim& dim) { return program_.Add(dim); }
+  int Sum(int a, int b);
+  int Greater(int a, int b);
+  int RoundedUp(int a, std::int64_t multiple);
+  // An int64_t.
+  std::string Text(int number) const;
+
+  // static int32_t FUNCTION(const int64_t* const* shapes, int64_t* v): 0, or 2 where the model does
+  // not take inputs of these shapes.
+  std::string Definition() const;
+  // The declaration of v, and the call that fills it and gives `refusal` where it fails.
+  std::vector<std::string> Call(const std::string& refusal) const;
+
+ private:
+  using Kind = DimProgram::Kind;
+  std::optional<std::int64_t> NumberOf(int number) const;
+  int Operation(Kind kind, int a, int b);
+
+  const runtime::Plan& plan_;
+  const std::string function_;
+  DimProgram program_;
+  std::vector<int> extents_;              // that must not be negative
+  std::vector<std::vector<int>> inputs_;  // extents by input
+  std::vector<std::pair<int, int>> conditions_;
+};
+
+// What an entry's extents are, be they numbers or expressions.
+std::vector<Dim> ExtentsOf(const runtime::Entry& entry);
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_EXPORT_C_EXTENTS_H_

@@ -1,0 +1,46 @@
+// What the kernels of a symbolic model want prepared of constants, packed weights for instance:
+// made once, since no shape changes it.
+#ifndef TENON_COMPILER_SYMBOLIC_PREPARED_ARRAYS_H_
+#define TENON_COMPILER_SYMBOLIC_PREPARED_ARRAYS_H_
+
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "tenon/compiler/plan/kernel_source.h"
+#include "tenon/compiler/symbolic/symbolic_kernels.h"
+#include "tenon/jit/kernel.h"
+
+namespace tenon::compiler {
+
+class PreparedArrays {
+ public:
+  // For the calls in `fused`, by kernels that `code` compiles. Throws what making kernels throws.
+  PreparedArrays(const ir::Module& fused, const SymbolicKernels& kernels,
+                 const jit::CompileOptions& code);
+
+  // Those of a call of the kernel on these constants; null where it wants none.
+  const std::vector<NDArray>* Find(int kernel, const std::vector<NDArray>& constants) const;
+
+ private:
+  // By the kernel and the addresses of the constants.
+  std::map<std::pair<int, std::vector<const void*>>, std::vector<NDArray>> arrays_;
+};
+
+// The constants of one plan that prepared arrays became.
+class PreparedEntries {
+ public:
+  // `prepared` may be null. New ones get a node by `add`.
+  std::vector<runtime::EntryRef> For(const std::vector<NDArray>* prepared,
+                                     const KernelSource::AddConstant& add);
+  // Visits the entries that For gave, which may be changed when nodes move.
+  void ForEach(const std::function<void(runtime::EntryRef&)>& visit);
+
+ private:
+  std::map<const std::vector<NDArray>*, std::vector<runtime::EntryRef>> entries_;
+};
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_SYMBOLIC_PREPARED_ARRAYS_H_

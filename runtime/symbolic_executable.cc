@@ -1,0 +1,66 @@
+#include "tenon/runtime/symbolic_executable.h"
+
+#include <optional>
+#include <utility>
+
+#include "tenon/runtime/bound_executables.h"
+#include "tenon/runtime/input_symbols.h"
+
+namespace tenon::runtime {
+namespace {
+
+std::vector<InputInfo> InputsOf(const Plan& plan) {
+  std::vector<InputInfo> inputs;
+  for (const Node& node : plan.nodes) {
+    if (node.kind != NodeKind::kInput) continue;
+    const Entry& entry = node.outputs[0];
+    InputInfo& input = inputs.emplace_back(InputInfo{node.name, entry.dtype, entry.extents});
+    if (input.extents.empty()) input.extents.assign(entry.shape.begin(), entry.shape.end());
+  }
+  return inputs;
+}
+
+class Binder {
+ public:
+  explicit Binder(SymbolicParts parts)
+      : parts_(std::move(parts)), plan_(parts_.plan), symbols_(InputsOf(parts_.plan)) {}
+
+  const InputSymbols& symbols() const { return symbols_; }
+
+  Executable Bind(const Inputs& inputs) {
+    const Dim::Values values = symbols_.Solve(inputs);
+    if (std::optional<Executable> found = bound_.Find(values)) return *std::move(found);
+    PlanAtValues at = plan_.At(values);
+    if (parts_.check) parts_.check(at);
+    std::vector<std::shared_ptr<const jit::Callable>> kernels;
+    for (KernelUse& use : at.kernels)
+      kernels.push_back(parts_.kernel_for(use.kernel, std::move(use.extents)));
+    return bound_.Keep(values, Executable({.plan = std::move(at.plan),
+                                           .kernels = std::move(kernels),
+                                           .constants = parts_.constants,
+                                           .threads = parts_.threads,
+                                           .memory = bound_.memory()}));
+  }
+
+ private:
+  const SymbolicParts parts_;
+  const SymbolicPlan plan_;
+  const InputSymbols symbols_;
+  BoundExecutables bound_;
+};
+
+}  // namespace
+
+Executable MakeSymbolicExecutable(SymbolicParts parts) {
+  const int threads = parts.threads;
+  std::vector<std::shared_ptr<const jit::Callable>> kernels = std::move(parts.kernels);
+  const auto binder = std::make_shared<Binder>(std::move(parts));
+  return Executable({.plan = {},
+                     .kernels = std::move(kernels),
+                     .constants = {},
+                     .threads = threads,
+                     .bind = [binder](const Inputs& inputs) { return binder->Bind(inputs); },
+                     .inputs = binder->symbols().inputs()});
+}
+
+}  // namespace tenon::runtime

@@ -1,0 +1,243 @@
+// One plan for all values: run in this process, exported and saved. Results are those of the
+// interpreter for each of the values.
+#include "tenon/compiler/symbolic/symbolic_plan.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+
+#include "tenon/compiler/export.h"
+#include "tenon/compiler/save_executable.h"
+#include "tenon/compiler/symbolic/concrete_module.h"
+#include "tenon/ir/visit.h"
+#include "tenon/runtime/saved_executable.h"
+#include "tenon/runtime/symbolic_plan.h"
+#include "tenon/tests/jit/c_library.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon {
+namespace {
+
+namespace fs = std::filesystem;
+using jit::FailureOf;
+using jit::ScopedFolder;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing_graphs::ExpectClose;
+using testing_graphs::Interpreted;
+using testing_graphs::Parsed;
+using testing_graphs::RandomInputs;
+
+struct PlanCase {
+  const char* name;
+  const char* text;
+  std::vector<Dim::Values> values;
+};
+void PrintTo(const PlanCase& c, std::ostream* out) { *out << c.name; }
+
+const PlanCase kCases[] = {
+    {"Elementwise",
+     "def @main(%x: Tensor[(n, 5), float32]) { nn.relu(exp(%x)) }\n",
+     {{{"n", 1}}, {{"n", 2}}, {{"n", 33}}, {{"n", 1000}}}},
+    {"Convolutions",
+     "def @main(%x: Tensor[(n, 3, h, w), float32], %k: Tensor[(16, 3, 3, 3), float32],\n"
+     "          %l: Tensor[(8, 16, 1, 1), float32]) {\n"
+     "  %0 = nn.relu(nn.conv2d(%x, %k, padding=[1, 1, 1, 1], strides=[2, 2]));\n"
+     "  %1 = nn.max_pool2d(%0, pool_size=[2, 2], strides=[2, 2], ceil_mode=True);\n"
+     "  %2 = nn.conv2d(%1, %l);\n"
+     "  %3 = nn.batch_flatten(nn.global_avg_pool2d(%2));\n"
+     "  (nn.softmax(%3), %2, reshape(%x, newshape=[0, -1]))\n}\n",
+     {{{"n", 1}, {"h", 9}, {"w", 11}},
+      {{"n", 3}, {"h", 3}, {"w", 3}},
+      {{"n", 2}, {"h", 17}, {"w", 64}},
+      {{"n", 1}, {"h", 3}, {"w", 40}}}},
+    {"ViewsAndJoins",
+     "def @main(%x: Tensor[(n, 4, w), float32], %y: Tensor[(n, 2, w), float32]) {\n"
+     "  %0 = nn.softmax(%x);\n  %1 = nn.softmax(%y);\n  %2 = (%0, %1);\n"
+     "  %3 = concatenate(%2, axis=1);\n"
+     "  %4 = split(%3, indices_or_sections=[3], axis=1);\n"
+     "  (sum(%4.1, axis=[2]), %4.0, max(%3, axis=[1]), %x)\n}\n",
+     {{{"n", 1}, {"w", 1}}, {{"n", 1}, {"w", 37}}, {{"n", 5}, {"w", 16}}}},
+    {"JoinAlongTheOuterAxis",
+     "def @main(%x: Tensor[(n, 5), float32], %y: Tensor[(m, 5), float32]) {\n"
+     "  %0 = nn.softmax(%x);\n  %1 = nn.softmax(%y);\n  %2 = (%0, %1);\n"
+     "  %3 = concatenate(%2, axis=0);\n  (%3, sum(%3, axis=[1]), reshape(%3, newshape=[-1]))\n}\n",
+     {{{"n", 1}, {"m", 1}}, {{"n", 7}, {"m", 2}}, {{"n", 2}, {"m", 65}}}},
+    {"Attention",
+     "def @main(%q: Tensor[(b, l, 8), float32], %k: Tensor[(b, s, 8), float32]) {\n"
+     "  %0 = nn.batch_matmul(%q, %k, transpose_b=True);\n  %1 = nn.softmax(%0);\n"
+     "  (nn.batch_matmul(%1, %k), %0)\n}\n",
+     {{{"b", 1}, {"l", 1}, {"s", 1}},
+      {{"b", 2}, {"l", 17}, {"s", 5}},
+      {{"b", 3}, {"l", 2}, {"s", 33}}}},
+    {"ExpressionsOfVariables",
+     "def @main(%x: Tensor[(n, 2*w), float32], %y: Tensor[(w), float32]) {\n"
+     "  %0 = split(exp(%x), indices_or_sections=2, axis=1);\n"
+     "  (add(%0.0, %y), multiply(%0.1, %y))\n}\n",
+     {{{"n", 1}, {"w", 1}}, {{"n", 1}, {"w", 9}}, {{"n", 4}, {"w", 32}}}},
+    {"BytesAndTwoResultsOfAKernel",
+     "def @main(%x: Tensor[(3, n), int8]) {\n"
+     "  %0 = topk(%x, k=2, dtype=\"int64\");\n  (%0.0, %0.1, sum(cast(%x, dtype=\"int64\")))\n}\n",
+     {{{"n", 2}}, {{"n", 3}}, {{"n", 70}}}},
+};
+
+std::string At(const Dim::Values& values) {
+  std::string at;
+  for (const auto& [name, value] : values) at += name + "=" + std::to_string(value) + " ";
+  return at;
+}
+
+// What `run` gives for each of the values, against the interpreter.
+template <typename Run>
+void ExpectRightForAll(const PlanCase& c, const Run& run) {
+  const ir::Module module = passes::InferType(Parsed(c.text));
+  int seed = 1;
+  for (const Dim::Values& values : c.values) {
+    SCOPED_TRACE(At(values));
+    const ir::Module concrete = compiler::MakeConcrete(module, values).module;
+    const runtime::Inputs inputs = RandomInputs(concrete, seed++);
+    const std::vector<NDArray> wanted = Interpreted(concrete, inputs);
+    ExpectClose(run(inputs, wanted), wanted);
+  }
+}
+
+class SymbolicPlanTest : public ::testing::TestWithParam<PlanCase> {
+ protected:
+  static Lowered LoweredFor(const PlanCase& c) {
+    return ValueOrThrow(Lower(passes::InferType(Parsed(c.text))));
+  }
+};
+
+TEST_P(SymbolicPlanTest, RunsForAllValues) {
+  const Executable exe = ValueOrThrow(Link(LoweredFor(GetParam())));
+  EXPECT_TRUE(exe.is_symbolic());
+  ExpectRightForAll(GetParam(), [&](const runtime::Inputs& inputs, const auto&) {
+    return ValueOrThrow(exe.Run(inputs));
+  });
+}
+
+// The exported functions of "net".
+class Exported {
+ public:
+  Exported(const std::string& path, const runtime::Plan& plan)
+      : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)), plan_(plan) {
+    EXPECT_NE(handle_, nullptr) << dlerror();
+  }
+  ~Exported() { dlclose(handle_); }
+  Exported(const Exported&) = delete;
+  Exported& operator=(const Exported&) = delete;
+
+  struct Shapes {
+    std::vector<Shape> owned;
+    std::vector<const std::int64_t*> data;
+  };
+  Shapes ShapesOf(const runtime::Inputs& inputs) const {
+    Shapes shapes;
+    for (const runtime::Node& node : plan_.nodes) {
+      if (node.kind == runtime::NodeKind::kInput)
+        shapes.owned.push_back(inputs.at(node.name).shape());
+    }
+    for (const Shape& shape : shapes.owned) shapes.data.push_back(shape.data());
+    return shapes;
+  }
+
+  std::vector<NDArray> Run(const runtime::Inputs& inputs, bool gives_workspace) const {
+    const Shapes shapes = ShapesOf(inputs);
+    std::vector<const void*> in;
+    for (const runtime::Node& node : plan_.nodes) {
+      if (node.kind == runtime::NodeKind::kInput) in.push_back(inputs.at(node.name).raw());
+    }
+    std::vector<Shape> extents;
+    std::vector<std::int64_t*> extents_data;
+    for (const runtime::EntryRef head : plan_.heads)
+      extents.emplace_back(plan_.entry(head).shape.size(), -1);
+    for (Shape& shape : extents) extents_data.push_back(shape.data());
+    EXPECT_EQ(OutputShapes()(shapes.data.data(), extents_data.data()), 0);
+    std::vector<NDArray> results;
+    std::vector<void*> out;
+    for (std::size_t k = 0; k < extents.size(); ++k) {
+      results.push_back(NDArray::Zeros(extents[k], plan_.entry(plan_.heads[k]).dtype));
+      out.push_back(results.back().raw());
+    }
+    const std::int64_t bytes = WorkspaceBytes()(shapes.data.data());
+    EXPECT_GE(bytes, 0);
+    std::vector<char> workspace(static_cast<std::size_t>(bytes) + 1);
+    EXPECT_EQ(RunFunction()(in.data(), shapes.data.data(), out.data(),
+                            gives_workspace ? workspace.data() + 1 : nullptr),
+              0);
+    return results;
+  }
+
+  using OutputShapesType = std::int32_t (*)(const std::int64_t* const*, std::int64_t* const*);
+  using WorkspaceType = std::int64_t (*)(const std::int64_t* const*);
+  using RunType = std::int32_t (*)(const void* const*, const std::int64_t* const*, void* const*,
+                                   void*);
+  OutputShapesType OutputShapes() const { return Find<OutputShapesType>("net_output_shapes"); }
+  WorkspaceType WorkspaceBytes() const { return Find<WorkspaceType>("net_workspace_bytes"); }
+  RunType RunFunction() const { return Find<RunType>("net_run"); }
+
+ private:
+  template <typename Function>
+  Function Find(const char* name) const {
+    void* found = dlsym(handle_, name);
+    EXPECT_NE(found, nullptr) << name;
+    return reinterpret_cast<Function>(found);
+  }
+
+  void* handle_;
+  const runtime::Plan& plan_;
+};
+
+TEST_P(SymbolicPlanTest, ASharedLibraryRunsForAllValues) {
+  const ScopedFolder folder;
+  const Lowered lowered = LoweredFor(GetParam());
+  ASSERT_EQ(ExportSharedLibrary(lowered, folder / "net.so"), absl::OkStatus());
+  const Exported net(folder / "net.so", lowered.plan);
+  for (const bool gives_workspace : {true, false}) {
+    ExpectRightForAll(GetParam(), [&](const runtime::Inputs& inputs, const auto&) {
+      return net.Run(inputs, gives_workspace);
+    });
+  }
+}
+
+TEST_P(SymbolicPlanTest, CSourceRunsForAllValues) {
+  const ScopedFolder folder;
+  const Lowered lowered = LoweredFor(GetParam());
+  ASSERT_EQ(ExportCSource(lowered, folder / "net.c"), absl::OkStatus());
+  ASSERT_EQ(FailureOf(StrCat(jit::kStrictC, " ", folder / "net.c", " -lm -o ", folder / "net_c.so"),
+                      folder),
+            "");
+  const Exported net(folder / "net_c.so", lowered.plan);
+  ExpectRightForAll(GetParam(), [&](const runtime::Inputs& inputs, const auto&) {
+    return net.Run(inputs, true);
+  });
+}
+
+TEST_P(SymbolicPlanTest, ASavedExecutableRunsForAllValuesWithTheSameBits) {
+  const ScopedFolder folder;
+  const Lowered lowered = LoweredFor(GetParam());
+  const Executable original = ValueOrThrow(Link(lowered));
+  ASSERT_EQ(SaveExecutable(lowered, folder / "net"), absl::OkStatus());
+  const Executable loaded = ValueOrThrow(runtime::LoadExecutable(folder / "net")).executable;
+  ASSERT_TRUE(loaded.is_symbolic());
+  ASSERT_EQ(loaded.inputs().size(), original.inputs().size());
+  for (std::size_t i = 0; i < loaded.inputs().size(); ++i)
+    EXPECT_EQ(loaded.inputs()[i].extents, original.inputs()[i].extents);
+  ExpectRightForAll(GetParam(), [&](const runtime::Inputs& inputs, const auto&) {
+    const std::vector<NDArray> results = ValueOrThrow(loaded.Run(inputs));
+    const std::vector<NDArray> same = ValueOrThrow(original.Run(inputs));
+    for (std::size_t i = 0; i < same.size(); ++i)
+      EXPECT_TRUE(results[i].SameBytes(same[i])) << "result " << i;
+    return results;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Plans, SymbolicPlanTest, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace tenon
