@@ -131,11 +131,7 @@ void Dilate(TypeCall& call) {
                        x->shape.size()));
   std::vector<ir::Dim> shape = x->shape;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d].is_static()) {
-      shape[d] = ir::Dim(WindowSpan(shape[d].value(), attrs.strides[d]));
-    } else if (!shape[d].is_any() && attrs.strides[d] != 1) {
-      shape[d] = (shape[d] - ir::Dim(1)) * ir::Dim(attrs.strides[d]) + ir::Dim(1);
-    }
+    shape[d] = SpanOf(call, shape[d], attrs.strides[d]);
   }
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }

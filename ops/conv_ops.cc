@@ -17,11 +17,10 @@ using ir::Dim;
 // when not).
 constexpr std::size_t kOutputs = 0, kInputs = 1;
 
-void RequireGroups(const TypeCall& call, std::int64_t channels, std::int64_t groups,
-                   const char* which) {
-  if (channels % groups != 0)
-    call.Refuse(StrCat("the ", channels, " ", which, " channels cannot be divided into ", groups,
-                       " groups"));
+void RequireGroups(TypeCall& call, const Dim& channels, std::int64_t groups, const char* which) {
+  if (call.HasRest(channels, groups))
+    call.Refuse(StrCat("the ", channels.ToString(), " ", which, " channels cannot be divided into ",
+                       groups, " groups"));
 }
 
 // Learns the weight's type from the attributes when they determine it.
@@ -36,12 +35,12 @@ void LearnWeight(TypeCall& call, const ConvRules& rules, const Dim& in_channels,
   call.LearnInput(1, ir::TensorType(std::move(shape), dtype));
 }
 
-void CheckKernelSize(const TypeCall& call, const ConvRules& rules, const std::vector<Dim>& taps) {
+void CheckKernelSize(TypeCall& call, const ConvRules& rules, const std::vector<Dim>& taps) {
   if (!rules.kernel_size) return;
   bool differs = false;
   std::string text;
   for (std::size_t i = 0; i < rules.dims; ++i) {
-    differs = differs || (taps[i].is_static() && taps[i].value() != (*rules.kernel_size)[i]);
+    differs = call.Differ(taps[i], (*rules.kernel_size)[i]) || differs;
     StrAppend(&text, i == 0 ? "" : " x ", taps[i].ToString());
   }
   if (differs)
@@ -51,61 +50,51 @@ void CheckKernelSize(const TypeCall& call, const ConvRules& rules, const std::ve
 
 // The output channels that the weight makes; unknown when its extent is.
 Dim OutputChannels(const TypeCall& call, const ConvRules& rules, const Dim& out) {
-  if (!out.is_static() || !rules.transposed) return out;
+  if (!rules.transposed) return out;
+  if (!out.is_static()) return out * rules.groups;
   std::int64_t channels = 0;
   if (__builtin_mul_overflow(out.value(), rules.groups, &channels))
     call.Refuse("the number of output channels does not fit 64 bits");
   return Dim(channels);
 }
 
-void CheckOutputs(const TypeCall& call, const ConvRules& rules, const Dim& channels) {
-  if (rules.channels && channels.is_static() && channels.value() != *rules.channels)
-    call.Refuse(StrCat("channels is ", *rules.channels, " and the weight has ", channels.value(),
+void CheckOutputs(TypeCall& call, const ConvRules& rules, const Dim& channels) {
+  if (rules.channels && call.Differ(channels, *rules.channels))
+    call.Refuse(StrCat("channels is ", *rules.channels, " and the weight has ", channels.ToString(),
                        " output channels"));
 }
 
-void CheckInputs(const TypeCall& call, const ConvRules& rules, const Dim& in_channels,
-                 const Dim& in) {
-  if (!in.is_static() || !in_channels.is_static()) return;
-  const std::int64_t given = in_channels.value();
+void CheckInputs(TypeCall& call, const ConvRules& rules, const Dim& in_channels, const Dim& in) {
   if (rules.transposed) {
-    if (in.value() != given)
-      call.Refuse(StrCat("the data has ", given, " channels; the weight takes ", in.value()));
-  } else if (in.value() != given / rules.groups) {
-    call.Refuse(StrCat("the data has ", given, " channels, which in ", rules.groups,
-                       rules.groups == 1 ? " group makes " : " groups makes ", given / rules.groups,
-                       " each; the weight takes ", in.value()));
+    if (call.Differ(in, in_channels))
+      call.Refuse(StrCat("the data has ", in_channels.ToString(), " channels; the weight takes ",
+                         in.ToString()));
+    return;
   }
+  const Dim each = FloorDiv(in_channels, rules.groups);
+  if (call.Differ(in, each))
+    call.Refuse(StrCat("the data has ", in_channels.ToString(), " channels, which in ",
+                       rules.groups, rules.groups == 1 ? " group makes " : " groups makes ",
+                       each.ToString(), " each; the weight takes ", in.ToString()));
 }
 
-std::int64_t ResultExtent(const TypeCall& call, const ConvRules& rules, std::size_t i,
-                          std::int64_t in, std::int64_t taps) {
+Dim ResultExtent(TypeCall& call, const ConvRules& rules, std::size_t i, const Dim& in,
+                 std::int64_t taps) {
   const std::int64_t window = WindowSpan(taps, rules.dilation[i]);
   if (rules.transposed) {
-    const std::int64_t grown =
-        PaddedExtent(WindowSpan(in, rules.strides[i]), window - 1, rules.output_padding[i]);
-    const std::int64_t extent = grown - rules.before[i];
-    if (rules.before[i] > grown || rules.after[i] > extent)
-      call.Refuse(StrCat("the result has ", grown, " elements of ", SpatialName(i, rules.dims),
-                         " and the padding drops more"));
+    const Dim grown =
+        PaddedExtent(SpanOf(call, in, rules.strides[i]), window - 1, rules.output_padding[i]);
+    const Dim extent = grown - rules.before[i];
+    if (call.Exceeds(rules.after[i], extent))
+      call.Refuse(StrCat("the result has ", grown.ToString(), " elements of ",
+                         SpatialName(i, rules.dims), " and the padding drops more"));
     return extent - rules.after[i];
   }
-  const std::int64_t padded = PaddedExtent(in, rules.before[i], rules.after[i]);
-  if (window > padded)
+  const Dim padded = PaddedExtent(in, rules.before[i], rules.after[i]);
+  if (call.Exceeds(window, padded))
     call.Refuse(StrCat("the kernel spans ", window, " elements of ", SpatialName(i, rules.dims),
-                       " and the padded data has ", padded));
-  return PaddedExtent((padded - window) / rules.strides[i], 0, 1);
-}
-
-// The same for any extent; what would be refused of a number is refused when its value is known.
-Dim ResultDim(const TypeCall& call, const ConvRules& rules, std::size_t i, const Dim& in,
-              std::int64_t taps) {
-  if (in.is_static()) return ResultExtent(call, rules, i, in.value(), taps);
-  const Dim span = WindowSpan(taps, rules.dilation[i]);
-  if (rules.transposed)
-    return (in - 1) * rules.strides[i] + span + rules.output_padding[i] - rules.before[i] -
-           rules.after[i];
-  return FloorDiv(in + rules.before[i] + rules.after[i] - span, rules.strides[i]) + 1;
+                       " and the padded data has ", padded.ToString()));
+  return PaddedExtent(FloorDiv(padded - window, rules.strides[i]), 0, 1);
 }
 
 template <typename AttrsType>
@@ -117,7 +106,7 @@ void Convolution(TypeCall& call) {
   const ConvRules rules = ConvRulesOf(call.attrs<AttrsType>());
   const auto dim = [&](std::size_t i) { return x->shape[rules.data[i]]; };
   const Dim in_channels = dim(1);
-  if (in_channels.is_static()) RequireGroups(call, in_channels.value(), rules.groups, "input");
+  RequireGroups(call, in_channels, rules.groups, "input");
   LearnWeight(call, rules, in_channels,
               call.tensor(1) == nullptr ? x->dtype : call.tensor(1)->dtype);
 
@@ -135,7 +124,7 @@ void Convolution(TypeCall& call) {
     const Dim outputs = OutputChannels(call, rules, w_dim(kOutputs));
     CheckOutputs(call, rules, outputs);
     CheckKernelSize(call, rules, w_taps);
-    if (outputs.is_static()) RequireGroups(call, outputs.value(), rules.groups, "output");
+    RequireGroups(call, outputs, rules.groups, "output");
     CheckInputs(call, rules, in_channels, w_dim(kInputs));
     // A weight that is not fully known must not lose what the attributes say.
     if (channels.is_any()) channels = outputs;
@@ -152,14 +141,14 @@ void Convolution(TypeCall& call) {
   for (std::size_t i = 0; i < rules.dims; ++i) {
     const Dim in = dim(i + 2);
     if (taps[i].is_static())
-      shape[rules.out[i + 2]] = ResultDim(call, rules, i, in, taps[i].value());
+      shape[rules.out[i + 2]] = ResultExtent(call, rules, i, in, taps[i].value());
   }
   call.LearnResult(
       ir::TensorType(std::move(shape), rules.out_dtype.is_void() ? x->dtype : rules.out_dtype));
 }
 
 // A tensor given in `layout` as one of whole axes in the order of `letters`.
-ir::Type WholeType(const TypeCall& call, const ir::TensorTypeNode& type, const std::string& text,
+ir::Type WholeType(TypeCall& call, const ir::TensorTypeNode& type, const std::string& text,
                    const std::string& letters, const char* attribute, const char* what) {
   const Layout layout = Layout::Parse(text, attribute);
   LayoutPositions(layout.Whole(), letters, attribute);
@@ -172,13 +161,13 @@ ir::Type WholeType(const TypeCall& call, const ir::TensorTypeNode& type, const s
     std::int64_t extent = 0;
     if (count.is_static() && __builtin_mul_overflow(count.value(), layout.BlockOf(letter), &extent))
       call.Refuse(StrCat("the extent of ", std::string(1, letter), " does not fit 64 bits"));
-    shape.push_back(count.is_static() ? Dim(extent) : Dim());
+    shape.push_back(count.is_static() ? Dim(extent) : count * layout.BlockOf(letter));
   }
   for (std::size_t i = 0; i < layout.rank(); ++i) {
     const std::int64_t block = layout.axes()[i].block;
-    if (block > 0 && type.shape[i].is_static() && type.shape[i].value() != block)
-      call.Refuse(StrCat("dimension ", i, " of the ", what, " is ", type.shape[i].value(), ", and ",
-                         attribute, " ", text, " says blocks of ", block));
+    if (block > 0 && call.Differ(type.shape[i], block))
+      call.Refuse(StrCat("dimension ", i, " of the ", what, " is ", type.shape[i].ToString(),
+                         ", and ", attribute, " ", text, " says blocks of ", block));
   }
   return ir::TensorType(std::move(shape), type.dtype);
 }
@@ -213,6 +202,7 @@ void Conv2D(TypeCall& call) {
   const std::string& out = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
   LayoutPositions(Layout::Parse(out, "out_layout").Whole(), "NCHW", "out_layout");
   Convolution<Conv2DAttrs>(inner);
+  call.AddNeedsOf(inner);
   if (w == nullptr && inner.learned_input(1))
     call.LearnInput(
         1, BlockedType(call, inner.learned_input(1), "OIHW", attrs.kernel_layout, "kernel_layout"));

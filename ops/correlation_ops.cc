@@ -21,7 +21,7 @@ void Correlation(TypeCall& call) {
   if (!a->dtype.is_float() || b->dtype != a->dtype)
     call.Refuse(StrCat("both images must be of one floating type, not ", a->dtype.ToString(),
                        " and ", b->dtype.ToString()));
-  if (Differ(a->shape, b->shape)) call.Refuse("both images must have one shape");
+  if (call.Differ(a->shape, b->shape)) call.Refuse("both images must have one shape");
   if (attrs.kernel_size % 2 == 0)
     call.Refuse(StrCat("kernel_size is ", attrs.kernel_size, "; it must be odd"));
   if (attrs.kernel_size > kMaxReach || attrs.max_displacement > kMaxReach)
@@ -29,14 +29,14 @@ void Correlation(TypeCall& call) {
   const auto padding = FourPaddings(attrs.padding);
   const std::int64_t border = attrs.max_displacement + attrs.kernel_size / 2;
   const auto places = [&](const Dim& extent, std::size_t side) {
-    if (!extent.is_static()) return Dim();
-    const std::int64_t padded = PaddedExtent(extent.value(), padding[side], padding[side + 2]);
-    if (padded <= 2 * border)
+    const Dim padded = PaddedExtent(extent, padding[side], padding[side + 2]);
+    if (call.Exceeds(2 * border + 1, padded))
       call.Refuse(StrCat("patches reach over ", 2 * border + 1,
                          " elements and the padded image "
                          "has ",
-                         padded));
-    return Dim((padded - 2 * border - 1) / attrs.stride1 + 1);
+                         padded.ToString()));
+    // For expressions it is not known.
+    return extent.is_static() ? FloorDiv(padded - 2 * border - 1, attrs.stride1) + 1 : Dim();
   };
   const std::int64_t displacements = DisplacementsOf(attrs);
   call.LearnResult(ir::TensorType({a->shape[0], Dim(displacements * displacements),

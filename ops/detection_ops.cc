@@ -2,7 +2,6 @@
 // of TFLite's detection models, and the proposals of Faster R-CNN (Ren et al., NIPS 2015).
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/detection_attrs.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -11,9 +10,9 @@ namespace {
 using ir::Dim;
 using ir::TensorTypeNode;
 
-void RequireShape(const TypeCall& call, const TensorTypeNode& x, const std::vector<Dim>& shape,
+void RequireShape(TypeCall& call, const TensorTypeNode& x, const std::vector<Dim>& shape,
                   const char* words) {
-  if (Differ(x.shape, shape)) call.Refuse(words);
+  if (call.Differ(x.shape, shape)) call.Refuse(words);
 }
 void RequireFloat32(const TypeCall& call, const TensorTypeNode& x) {
   if (x.dtype != Float32)
@@ -55,9 +54,8 @@ void RegularNonMaximumSuppression(TypeCall& call) {
   RequireShape(call, *scores, {boxes->shape[0], boxes->shape[1], Dim()},
                "the scores must have the shape (batch, count, classes)");
   const Dim& classes = scores->shape[2];
-  if (classes.is_static() && classes.value() != attrs.num_classes &&
-      classes.value() != attrs.num_classes + 1)
-    call.Refuse(StrCat("there are scores of ", classes.value(), " classes; num_classes is ",
+  if (call.Exceeds(attrs.num_classes, classes) || call.Exceeds(classes, Dim(attrs.num_classes) + 1))
+    call.Refuse(StrCat("there are scores of ", classes.ToString(), " classes; num_classes is ",
                        attrs.num_classes, ", and a background may come before these"));
   const Dim &batch = boxes->shape[0], max_boxes(attrs.max_detections);
   const ir::Type list = ir::TensorType({batch, max_boxes}, Float32);

@@ -28,13 +28,10 @@ void FixedPointMultiplyPerAxis(TypeCall& call) {
     const auto* parameter = call.tensor(i);
     if (parameter == nullptr) return;
     RequireInt32(call, *parameter, name);
-    bool agrees = parameter->shape.size() == axes.size();
-    for (std::size_t d = 0; agrees && d < axes.size(); ++d) {
-      const ir::Dim &own = parameter->shape[d],
-                    &extent = x->shape[static_cast<std::size_t>(axes[d])];
-      agrees = !own.is_static() || !extent.is_static() || own == extent;
-    }
-    if (!agrees) call.Refuse(StrCat(name, " must have the extents of the data's axes"));
+    std::vector<ir::Dim> extents;
+    for (const int axis : axes) extents.push_back(x->shape[static_cast<std::size_t>(axis)]);
+    if (call.Differ(parameter->shape, extents))
+      call.Refuse(StrCat(name, " must have the extents of the data's axes"));
   }
   call.LearnResult(call.input(0));
 }

@@ -1,7 +1,6 @@
 // Discrete Fourier transforms. Real and imaginary parts are in separate tensors or side by side.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/fourier_attrs.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -9,9 +8,9 @@ namespace {
 
 using ir::Dim;
 
-void RequireLength(const TypeCall& call, std::int64_t n) {
-  if (n > kMaxTransformLength)
-    call.Refuse(StrCat("a transform of ", n, " elements is not supported; up to ",
+void RequireLength(TypeCall& call, const Dim& n) {
+  if (call.Exceeds(n, kMaxTransformLength))
+    call.Refuse(StrCat("a transform of ", n.ToString(), " elements is not supported; up to ",
                        kMaxTransformLength, " are"));
 }
 
@@ -23,9 +22,9 @@ void Dft(TypeCall& call) {
     call.Refuse(StrCat("real and imaginary parts must be of one floating type, not ",
                        real->dtype.ToString(), " and ", imaginary->dtype.ToString()));
   if (real->shape.empty()) call.Refuse("the signal must have an axis");
-  if (Differ(real->shape, imaginary->shape))
+  if (call.Differ(real->shape, imaginary->shape))
     call.Refuse("real and imaginary parts must have one shape");
-  if (const Dim& n = real->shape.back(); n.is_static()) RequireLength(call, n.value());
+  RequireLength(call, real->shape.back());
   call.LearnResult(ir::TupleType({call.input(0), call.input(1)}));
 }
 
@@ -50,8 +49,9 @@ void Stft(TypeCall& call) {
   if (attrs.win_length > 0 && attrs.win_length != frames.length)
     call.Refuse(StrCat("win_length is ", attrs.win_length, " and a frame has ", frames.length,
                        " elements; a shorter window must be padded to these"));
-  if (length.is_static() && length.value() < frames.length)
-    call.Refuse(StrCat("a frame of ", frames.length, " elements for a signal of ", length.value()));
+  if (call.Exceeds(frames.length, length))
+    call.Refuse(
+        StrCat("a frame of ", frames.length, " elements for a signal of ", length.ToString()));
   std::vector<Dim> shape(x->shape.begin(), x->shape.end() - 1);
   shape.emplace_back(frames.bins);
   shape.push_back(length.is_static() ? Dim(frames.CountIn(length.value())) : Dim());

@@ -1,5 +1,6 @@
 // Resampling of images.
 #include <cmath>
+#include <optional>
 
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/image_attrs.h"
@@ -13,16 +14,13 @@ namespace {
 
 using ir::Dim;
 
-// floor(extent * scale). Scales are sums of powers of two, so that of an extent that is not known
-// it is a quotient of whole numbers.
-Dim Scaled(TypeCall& call, const Dim& extent, double scale) {
-  constexpr double kMaxExtent = 0x1p31;
-  if (extent.is_any()) return Dim();
-  if (extent.is_static()) {
-    const double scaled = std::floor(static_cast<double>(extent.value()) * scale);
-    if (!(scaled < kMaxExtent)) call.Refuse(StrCat("a result's extent would be ", scaled));
-    return Dim(static_cast<std::int64_t>(scaled));
-  }
+constexpr double kMaxExtent = 0x1p31;
+
+struct Ratio {
+  std::int64_t factor, divisor;
+};
+// The scale as a quotient of whole numbers; nothing where these are large.
+std::optional<Ratio> RatioOf(double scale) {
   double factor = scale;
   std::int64_t divisor = 1;
   while (std::floor(factor) != factor && factor < kMaxExtent && divisor < std::int64_t{1} << 31) {
@@ -30,9 +28,24 @@ Dim Scaled(TypeCall& call, const Dim& extent, double scale) {
     divisor *= 2;
   }
   if (std::floor(factor) != factor || factor < 1 || !(factor < kMaxExtent * kMaxExtent))
+    return std::nullopt;
+  return Ratio{static_cast<std::int64_t>(factor), divisor};
+}
+
+// floor(extent * scale). Where the scale is a quotient of whole numbers, it is not rounded before,
+// so that it is the same for a number and for an expression with that value.
+Dim Scaled(TypeCall& call, const Dim& extent, double scale) {
+  if (extent.is_any()) return Dim();
+  const std::optional<Ratio> ratio = RatioOf(scale);
+  if (extent.is_static()) {
+    const double scaled = std::floor(static_cast<double>(extent.value()) * scale);
+    if (!(scaled < kMaxExtent)) call.Refuse(StrCat("a result's extent would be ", scaled));
+    if (!ratio) return Dim(static_cast<std::int64_t>(scaled));
+  } else if (!ratio) {
     call.Refuse(StrCat("the extent ", extent.ToString(), " times ", scale,
                        " cannot be written with whole numbers below 2^62"));
-  return FloorDiv(extent * Dim(static_cast<std::int64_t>(factor)), divisor);
+  }
+  return FloorDiv(extent * Dim(ratio->factor), ratio->divisor);
 }
 
 template <typename AttrsType>
@@ -63,7 +76,7 @@ void Resize(TypeCall& call) {
   for (std::size_t d = 0; d < dims; ++d) {
     Dim& extent = shape[at[d + 2]];
     const Dim size = by_scales ? Scaled(call, extent, attrs.scales[d]) : Dim(attrs.size[d]);
-    if (extent.is_static() && extent.value() == 0 && size.is_static() && size.value() > 0)
+    if (!by_scales && attrs.size[d] > 0 && call.Exceeds(1, extent))
       call.Refuse("there are no elements to take from");
     extent = size;
   }
@@ -79,17 +92,16 @@ void GridSample(TypeCall& call) {
     call.Refuse("the data and the grid must have rank 4");
   if (!x->dtype.is_float() || !grid->dtype.is_float())
     call.Refuse("the data and the grid must be of floating types");
-  if (grid->shape[1].is_static() && grid->shape[1].value() != 2)
-    call.Refuse(StrCat("the grid has ", grid->shape[1].value(),
+  if (call.Differ(grid->shape[1], 2))
+    call.Refuse(StrCat("the grid has ", grid->shape[1].ToString(),
                        " coordinates per point; it takes two, x and y"));
   for (const std::size_t axis : {std::size_t{2}, std::size_t{3}}) {
-    if (x->shape[axis].is_static() && x->shape[axis].value() == 0)
-      call.Refuse("there are no elements to take from");
+    if (call.Exceeds(1, x->shape[axis])) call.Refuse("there are no elements to take from");
   }
   const Dim& batch = grid->shape[0];
-  if (batch.is_static() && x->shape[0].is_static() && batch.value() != x->shape[0].value())
-    call.Refuse(
-        StrCat("the data has the batch ", x->shape[0].value(), " and the grid ", batch.value()));
+  if (call.Differ(batch, x->shape[0]))
+    call.Refuse(StrCat("the data has the batch ", x->shape[0].ToString(), " and the grid ",
+                       batch.ToString()));
   call.LearnResult(
       ir::TensorType({x->shape[0], x->shape[1], grid->shape[2], grid->shape[3]}, x->dtype));
 }
@@ -101,16 +113,15 @@ void CropAndResize(TypeCall& call) {
   if (x == nullptr || boxes == nullptr || owners == nullptr) return;
   const auto& attrs = call.attrs<CropAndResizeAttrs>();
   if (x->shape.size() != 4) call.Refuse("the data must have rank 4");
-  if (boxes->shape.size() != 2 || Differ(boxes->shape[1], Dim(4)) || !boxes->dtype.is_float())
+  if (boxes->shape.size() != 2 || call.Differ(boxes->shape[1], Dim(4)) || !boxes->dtype.is_float())
     call.Refuse("the boxes must be floats of the shape (count, 4): y1, x1, y2, x2");
-  if (owners->shape.size() != 1 || Differ(owners->shape[0], boxes->shape[0]) ||
+  if (owners->shape.size() != 1 || call.Differ(owners->shape[0], boxes->shape[0]) ||
       !owners->dtype.is_integral())
     call.Refuse("box_indices must be a vector of integers, one per box");
   const auto size = Pair(attrs.crop_size, "crop_size");
   const std::vector<std::size_t> at = LayoutPositions(attrs.layout, "NCHW", "layout");
   for (const std::size_t axis : {at[0], at[2], at[3]}) {
-    if (x->shape[axis].is_static() && x->shape[axis].value() == 0)
-      call.Refuse("there are no elements to take from");
+    if (call.Exceeds(1, x->shape[axis])) call.Refuse("there are no elements to take from");
   }
   std::vector<Dim> shape = x->shape;
   shape[at[0]] = boxes->shape[0];
@@ -123,10 +134,7 @@ void CropAndResize(TypeCall& call) {
 void AffineGrid(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
-  const auto is = [&](std::size_t axis, std::int64_t extent) {
-    return !x->shape[axis].is_static() || x->shape[axis].value() == extent;
-  };
-  if (x->shape.size() != 3 || !is(1, 2) || !is(2, 3))
+  if (x->shape.size() != 3 || call.Differ(x->shape[1], 2) || call.Differ(x->shape[2], 3))
     call.Refuse("the data must have the shape (batch, 2, 3)");
   if (!x->dtype.is_float()) call.Refuse("the data must be of a floating type");
   const auto size = Pair(call.attrs<AffineGridAttrs>().target_shape, "target_shape");

@@ -34,7 +34,7 @@ void SliceLike(TypeCall& call) {
   const auto crop = [&](std::size_t axis) {
     if (axis >= like->shape.size()) call.Refuse(StrCat("shape_like has no axis ", axis));
     const Dim& to = like->shape[axis];
-    if (shape[axis].is_static() && to.is_static() && to.value() > shape[axis].value())
+    if (call.Exceeds(to, shape[axis]))
       call.Refuse(StrCat("axis ", axis, " is shorter than that of shape_like"));
     shape[axis] = to;
   };
@@ -81,7 +81,7 @@ void Gather(TypeCall& call) {
   if (indices->shape.size() != x->shape.size()) call.Refuse("data and indices must have one rank");
   for (std::size_t i = 0; i < x->shape.size(); ++i) {
     const Dim& extent = indices->shape[i];
-    if (i != axis && Differ(extent, x->shape[i]))
+    if (i != axis && call.Differ(extent, x->shape[i]))
       call.Refuse("data and indices must have one shape except for the axis");
   }
   RequireElements(call, x->shape[axis], StrCat("axis ", axis), indices->shape);
@@ -104,7 +104,7 @@ void GatherND(TypeCall& call) {
     call.Refuse(StrCat(batch, " batch axes, but the indices have ", indices->shape.size() - 1,
                        " axes after the first"));
   for (std::size_t d = 0; d < batch; ++d) {
-    if (Differ(indices->shape[d + 1], x->shape[d]))
+    if (call.Differ(indices->shape[d + 1], x->shape[d]))
       call.Refuse(StrCat("batch axis ", d, " has other extents in data and indices"));
   }
   std::vector<Dim> shape(indices->shape.begin() + 1, indices->shape.end());
@@ -158,7 +158,7 @@ void ReverseSequence(TypeCall& call) {
   if (!lengths->dtype.is_integral() || lengths->shape.size() != 1)
     call.Refuse("seq_lengths must be a vector of integers");
   const Dim& extent = x->shape[static_cast<std::size_t>(batch)];
-  if (Differ(extent, lengths->shape[0]))
+  if (call.Differ(extent, lengths->shape[0]))
     call.Refuse(StrCat("there are ", lengths->shape[0].ToString(), " lengths for a batch of ",
                        extent.ToString()));
   call.LearnResult(call.input(0));
@@ -174,7 +174,7 @@ void SequenceMask(TypeCall& call) {
   if (!lengths->dtype.is_integral() || lengths->shape.size() != 1)
     call.Refuse("valid_length must be a vector of integers");
   const Dim& batch = x->shape[axis == 0 ? 1 : 0];
-  if (Differ(batch, lengths->shape[0]))
+  if (call.Differ(batch, lengths->shape[0]))
     call.Refuse(StrCat("there are ", lengths->shape[0].ToString(), " lengths for a batch of ",
                        batch.ToString()));
   call.LearnResult(call.input(0));

@@ -46,8 +46,8 @@ void LayoutTransform(TypeCall& call) {
                        attrs.src_layout, "\" ", from.rank()));
   for (std::size_t i = 0; i < from.rank(); ++i) {
     const LayoutAxis& axis = from.axes()[i];
-    if (axis.block > 0 && x->shape[i].is_static() && x->shape[i].value() != axis.block)
-      call.Refuse(StrCat("dimension ", i, " of the data is ", x->shape[i].value(),
+    if (axis.block > 0 && call.Differ(x->shape[i], axis.block))
+      call.Refuse(StrCat("dimension ", i, " of the data is ", x->shape[i].ToString(),
                          " and src_layout says blocks of ", axis.block));
   }
   const std::vector<Dim> whole = WholeExtents(x->shape, from, to);

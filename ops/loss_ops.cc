@@ -1,7 +1,6 @@
 // Losses: how far predictions are from what they should be.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/loss_attrs.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -20,11 +19,11 @@ void NllLoss(TypeCall& call) {
                        targets->shape.size()));
   const std::size_t classes = rank == 1 ? 0 : 1;
   for (std::size_t d = 0; d + 1 < rank; ++d) {
-    if (Differ(targets->shape[d], x->shape[d < classes ? d : d + 1]))
+    if (call.Differ(targets->shape[d], x->shape[d < classes ? d : d + 1]))
       call.Refuse(StrCat("the targets must have the shape of the predictions without axis ",
                          classes, ", that of the classes"));
   }
-  if (weights->shape.size() != 1 || Differ(weights->shape[0], x->shape[classes]))
+  if (weights->shape.size() != 1 || call.Differ(weights->shape[0], x->shape[classes]))
     call.Refuse(
         StrCat("the weights must be a vector of ", x->shape[classes].ToString(), ", one a class"));
   if (!x->dtype.is_float() || weights->dtype != x->dtype)
@@ -40,7 +39,7 @@ void CrossEntropy(TypeCall& call) {
   const auto* x = call.tensor(0);
   const auto* targets = call.tensor(1);
   if (x == nullptr || targets == nullptr) return;
-  if (x->shape.size() != 2 || Differ(x->shape, targets->shape))
+  if (x->shape.size() != 2 || call.Differ(x->shape, targets->shape))
     call.Refuse("predictions and targets must have one shape (batch, classes)");
   if (!x->dtype.is_float() || targets->dtype != x->dtype)
     call.Refuse(StrCat("predictions and targets must be of one floating type, not ",

@@ -9,7 +9,6 @@
 #include "tenon/ops/layout_inference.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/pass_rules.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -46,10 +45,10 @@ void MatmulRelation(TypeCall& call, const Product& p) {
       call.Refuse("the operands have different element types");
     const Dim& n = b->shape[p.transpose_b ? 0 : 1];
     const Dim& k = b->shape[p.transpose_b ? 1 : 0];
-    if (Differ(k, depth))
+    if (call.Differ(k, depth))
       call.Refuse(StrCat("the operands have inner extents ", depth.ToString(), " and ",
                          k.ToString(), ", which must be equal"));
-    if (Differ(units, n))
+    if (call.Differ(units, n))
       call.Refuse(StrCat("units is ", units.ToString(), " and the second operand has ",
                          n.ToString(), " columns"));
     if (units.is_any()) units = n;
@@ -81,7 +80,7 @@ void BatchMatmul(TypeCall& call) {
     call.Refuse("the operands have different element types");
   const Dim& a_depth = a->shape[attrs.transpose_a ? 1 : 2];
   const Dim& b_depth = b->shape[attrs.transpose_b ? 2 : 1];
-  if (Differ(a_depth, b_depth))
+  if (call.Differ(a_depth, b_depth))
     call.Refuse(StrCat("the operands have inner extents ", a_depth.ToString(), " and ",
                        b_depth.ToString(), ", which must be equal"));
   if (!BroadcastDim(a->shape[0], b->shape[0]))
@@ -115,14 +114,14 @@ void DensePack(TypeCall& call) {
                        w->shape.size(), "; they must have ranks 2 and 3"));
   if (x->dtype != w->dtype && !AreBytesIntoInt32(x->dtype, w->dtype, attrs.out_dtype))
     call.Refuse("the operands have different element types");
-  if (Differ(x->shape[1], w->shape[1]))
+  if (call.Differ(x->shape[1], w->shape[1]))
     call.Refuse(StrCat("the operands have inner extents ", x->shape[1].ToString(), " and ",
                        w->shape[1].ToString(), ", which must be equal"));
-  if (names_block && Differ(w->shape[2], Dim(layout.BlockOf('N'))))
+  if (names_block && call.Differ(w->shape[2], Dim(layout.BlockOf('N'))))
     call.Refuse(StrCat("weight_layout is ", attrs.weight_layout, " and the weight has blocks of ",
                        w->shape[2].ToString()));
   const Dim columns = w->shape[0] * w->shape[2];
-  if (attrs.units && Differ(Dim(*attrs.units), columns))
+  if (attrs.units && call.Differ(Dim(*attrs.units), columns))
     call.Refuse(
         StrCat("units is ", *attrs.units, " and the weight has ", columns.ToString(), " columns"));
   call.LearnResult(ir::TensorType({x->shape[0], columns},
@@ -144,11 +143,10 @@ void Einsum(TypeCall& call) {
     for (std::size_t d = 0; d < ranks[i]; ++d) {
       const Dim& own = (*operands)[i]->shape[d];
       Dim& extent = extents.emplace(axes.operands[i][d], own).first->second;
-      const auto both = BroadcastDim(extent, own);
-      if (!both)
+      if (!BroadcastDim(extent, own))
         call.Refuse(
             StrCat("a label stands for the extents ", extent.ToString(), " and ", own.ToString()));
-      extent = *both;
+      extent = BroadcastShapes(call, {extent}, {own})[0];
     }
   }
   std::vector<Dim> shape;

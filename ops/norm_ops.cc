@@ -51,9 +51,9 @@ void NormOfChannels(TypeCall& call, std::int64_t axis, std::int64_t groups) {
   if (x->shape.size() < 3)
     call.Refuse(StrCat("the input has rank ", x->shape.size(), "; it must be at least 3"));
   const ir::Dim& channels = x->shape[channel_axis];
-  if (channels.is_static() && channels.value() % groups != 0)
-    call.Refuse(StrCat("num_groups is ", groups, ", which does not divide the ", channels.value(),
-                       " channels"));
+  if (call.HasRest(channels, groups))
+    call.Refuse(StrCat("num_groups is ", groups, ", which does not divide the ",
+                       channels.ToString(), " channels"));
   const ir::Type along = ir::TensorType({channels}, x->dtype);
   call.LearnInput(1, along);
   call.LearnInput(2, along);

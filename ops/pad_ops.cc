@@ -26,18 +26,14 @@ void PadTo(TypeCall& call, const std::vector<Ints>& width, const Border& border)
   std::vector<ir::Dim> shape = x->shape;
   for (std::size_t i = 0; i < width.size(); ++i) {
     if (width[i].size() != 2) call.Refuse("each entry of pad_width must be a pair (before, after)");
-    if (!shape[i].is_static()) {
-      shape[i] = shape[i] + width[i][0] + width[i][1];
-      continue;
-    }
-    const std::int64_t extent = shape[i].value();
-    const std::int64_t max_width = std::max<std::int64_t>(extent - border.edge, 0);
-    if (border.mirrors && (width[i][0] > max_width || width[i][1] > max_width))
-      call.Refuse(StrCat("axis ", i, " of extent ", extent, " cannot be mirrored by ", width[i][0],
-                         " and ", width[i][1]));
-    const std::int64_t padded = PaddedExtent(extent, width[i][0], width[i][1]);
-    if (padded < 0) call.Refuse(StrCat("axis ", i, " is cropped by more than its extent ", extent));
-    shape[i] = ir::Dim(padded);
+    const ir::Dim extent = shape[i];
+    const std::int64_t widest = std::max(width[i][0], width[i][1]);
+    if (border.mirrors && widest > 0 && call.Exceeds(widest, extent - border.edge))
+      call.Refuse(StrCat("axis ", i, " of extent ", extent.ToString(), " cannot be mirrored by ",
+                         width[i][0], " and ", width[i][1]));
+    shape[i] = PaddedExtent(extent, width[i][0], width[i][1]);
+    if (call.Exceeds(0, shape[i]))
+      call.Refuse(StrCat("axis ", i, " is cropped by more than its extent ", extent.ToString()));
   }
   if (border.repeats_edge) {
     for (std::size_t i = 0; i < shape.size(); ++i)

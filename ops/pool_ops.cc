@@ -24,8 +24,8 @@ void CheckLayout(TypeCall& call, const ir::TensorTypeNode& x, const std::string&
     call.Refuse(StrCat("the data must have rank ", layout.rank()));
   for (std::size_t i = 0; i < layout.rank(); ++i) {
     const std::int64_t block = layout.axes()[i].block;
-    if (block > 0 && x.shape[i].is_static() && x.shape[i].value() != block)
-      call.Refuse(StrCat("dimension ", i, " of the data is ", x.shape[i].value(),
+    if (block > 0 && call.Differ(x.shape[i], block))
+      call.Refuse(StrCat("dimension ", i, " of the data is ", x.shape[i].ToString(),
                          " and layout says blocks of ", block));
   }
 }
@@ -48,19 +48,14 @@ void WindowPool(TypeCall& call) {
   for (std::size_t i = 0; i < rules.dims; ++i) {
     Dim& extent = shape[rules.at[i]];
     const std::int64_t span = WindowSpan(rules.size[i], rules.dilation[i]);
-    if (!extent.is_static()) {
-      const Dim room = extent + rules.before[i] + rules.after[i] - span;
-      extent =
-          (attrs.ceil_mode ? CeilDiv(room, rules.strides[i]) : FloorDiv(room, rules.strides[i])) +
-          1;
-      continue;
-    }
-    const std::int64_t room = PaddedExtent(extent.value(), rules.before[i], rules.after[i]) - span;
-    if (room < 0)
+    const Dim padded = PaddedExtent(extent, rules.before[i], rules.after[i]);
+    if (call.Exceeds(span, padded))
       call.Refuse(StrCat("the window spans ", span, " elements of ", SpatialName(i, rules.dims),
-                         " and the padded data has ", room + span));
-    const bool one_more = attrs.ceil_mode && room % rules.strides[i] != 0;
-    extent = Dim(room / rules.strides[i] + (one_more ? 2 : 1));
+                         " and the padded data has ", padded.ToString()));
+    // One position more where elements are left over; strides may be as large as fits 64 bits.
+    const Dim room = padded - span;
+    extent = attrs.ceil_mode ? FloorDiv(room - 1, rules.strides[i]) + 2
+                             : FloorDiv(room, rules.strides[i]) + 1;
   }
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
@@ -79,7 +74,7 @@ void AdaptivePool(TypeCall& call) {
     const Ints bins = SpatialValues(attrs.output_size, kDims, "output_size");
     for (std::size_t i = 0; i < kDims; ++i) {
       Dim& extent = shape[at[i]];
-      if (extent.is_static() && extent.value() == 0)
+      if (call.Exceeds(1, extent))
         call.Refuse(StrCat("the ", SpatialName(i, kDims), " is 0, which leaves bins empty"));
       // The bounds of bins are quotients of this product.
       std::int64_t product = 0;
@@ -154,7 +149,7 @@ void Dilation2D(TypeCall& call) {
   std::vector<Dim> shape = x->shape;
   const Dim& channels = x->shape[rules.data[1]];
   const Dim& own = weight->shape[rules.kernel[0]];
-  if (Differ(channels, own))
+  if (call.Differ(channels, own))
     call.Refuse(
         StrCat("the data has ", channels.ToString(), " channels and the weight ", own.ToString()));
   for (std::size_t i = 0; i < 2; ++i) {

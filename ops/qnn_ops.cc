@@ -7,7 +7,6 @@
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/pool_attrs.h"
 #include "tenon/ops/qnn_attrs.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/support/strings.h"
 
@@ -30,7 +29,7 @@ void RequireQuantized(const TypeCall& call, DataType type, const char* what) {
 }
 
 // A scale or zero point: one number, or one for each of `channels` when that is given.
-void CheckParameter(const TypeCall& call, const TensorTypeNode& type, const char* what,
+void CheckParameter(TypeCall& call, const TensorTypeNode& type, const char* what,
                     const std::optional<Dim>& channels) {
   if (type.shape.empty()) return;
   if (!channels) call.Refuse(StrCat("the ", what, " must have rank 0"));
@@ -38,18 +37,18 @@ void CheckParameter(const TypeCall& call, const TensorTypeNode& type, const char
     call.Refuse(StrCat("the ", what, " has rank ", type.shape.size(),
                        "; it may have rank 0, or 1 for channels"));
   const Dim& count = type.shape[0];
-  if (Differ(count, *channels))
+  if (call.Differ(count, *channels))
     call.Refuse(StrCat("the ", what, " has ", count.ToString(), " elements for ",
                        channels->ToString(), " channels"));
 }
-void CheckScale(const TypeCall& call, const TensorTypeNode* type, const char* what,
+void CheckScale(TypeCall& call, const TensorTypeNode* type, const char* what,
                 const std::optional<Dim>& channels = std::nullopt) {
   if (type == nullptr) return;
   if (!type->dtype.is_float())
     call.Refuse(StrCat("the ", what, " is ", type->dtype.ToString(), "; it must be a float"));
   CheckParameter(call, *type, what, channels);
 }
-void CheckZeroPoint(const TypeCall& call, const TensorTypeNode* type, const char* what,
+void CheckZeroPoint(TypeCall& call, const TensorTypeNode* type, const char* what,
                     const std::optional<Dim>& channels = std::nullopt) {
   if (type == nullptr) return;
   RequireQuantized(call, type->dtype, StrCat("the ", what).c_str());
@@ -126,6 +125,7 @@ void LearnFromPlain(TypeCall& call, const TypeRelation& plain, const attrs::Attr
   TypeCall shapes(call.op(), attrs, {as_int32(call.tensor(0)), as_int32(call.tensor(1))},
                   ir::Type());
   plain(shapes);
+  call.AddNeedsOf(shapes);
   if (const auto* weight = shapes.learned_input(1).As<TensorTypeNode>())
     call.LearnInput(
         1, ir::TensorType(weight->shape, call.tensor(1) != nullptr ? call.tensor(1)->dtype : Int8));
@@ -143,7 +143,7 @@ void CheckProduct(TypeCall& call, DataType out_dtype) {
   }
 }
 // Arguments 2 to 5: zero points of both operands, then their scales.
-void CheckProductParameters(const TypeCall& call, const std::optional<Dim>& channels) {
+void CheckProductParameters(TypeCall& call, const std::optional<Dim>& channels) {
   CheckZeroPoint(call, call.tensor(2), "input_zero_point");
   CheckZeroPoint(call, call.tensor(3), "kernel_zero_point", channels);
   CheckScale(call, call.tensor(4), "input_scale");
@@ -183,7 +183,7 @@ std::optional<Dim> TransposedFiltersOf(const Conv2DTransposeAttrs& attrs, const 
 }
 
 // Arguments: data, scale, zero point, then scale and zero point of the result.
-void CheckUnary(const TypeCall& call, const TensorTypeNode& x) {
+void CheckUnary(TypeCall& call, const TensorTypeNode& x) {
   RequireQuantized(call, x.dtype, "the data");
   CheckScale(call, call.tensor(1), "scale");
   CheckZeroPoint(call, call.tensor(2), "zero_point");
@@ -199,6 +199,7 @@ TypeRelation AvgPool(const TypeRelation& plain) {
     const attrs::Attrs attrs = attrs::Attrs::Make(call.attrs<AvgPool2DAttrs>());
     TypeCall pooled(call.op(), attrs, {call.input(0)}, ir::Type());
     plain(pooled);
+    call.AddNeedsOf(pooled);
     if (pooled.learned_result()) call.LearnResult(pooled.learned_result());
   };
 }
@@ -246,6 +247,7 @@ TypeRelation Concatenate(const TypeRelation& plain) {
     const attrs::Attrs attrs = attrs::Attrs::Make(call.attrs<ConcatenateAttrs>());
     TypeCall joined(call.op(), attrs, {call.input(0)}, ir::Type());
     plain(joined);
+    call.AddNeedsOf(joined);
     if (joined.learned_result()) call.LearnResult(joined.learned_result());
   };
 }

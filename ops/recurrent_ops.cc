@@ -3,7 +3,6 @@
 
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/recurrent_attrs.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -12,10 +11,10 @@ namespace {
 using ir::Dim;
 using ir::TensorTypeNode;
 
-void RequireDims(const TypeCall& call, const TensorTypeNode& tensor, const char* what,
+void RequireDims(TypeCall& call, const TensorTypeNode& tensor, const char* what,
                  const std::vector<Dim>& wanted, DataType dtype) {
   if (tensor.dtype != dtype) call.Refuse(StrCat(what, " must be ", dtype.ToString()));
-  if (tensor.shape.size() != wanted.size() || Differ(tensor.shape, wanted))
+  if (call.Differ(tensor.shape, wanted))
     call.Refuse(
         StrCat(what, " must have the shape (",
                StrJoin(wanted, ", ",
@@ -36,7 +35,7 @@ void Layer(TypeCall& call, std::int64_t gates, std::size_t states) {
     call.Refuse("the recurrence must have the shape (gates * hidden, hidden), which is known");
   const Dim &steps = inputs->shape[0], &batch = inputs->shape[1], &hidden = recurrence->shape[1];
   const Dim columns = Product({Dim(gates), hidden});
-  if (Differ(inputs->shape[2], columns))
+  if (call.Differ(inputs->shape[2], columns))
     call.Refuse(StrCat("the last axis of the inputs of the gates must be ", columns.ToString(),
                        ": ", gates, " gates of ", hidden.ToString()));
   RequireDims(call, *recurrence, "the recurrence", {columns, hidden}, inputs->dtype);

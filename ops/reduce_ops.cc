@@ -55,7 +55,7 @@ void RequireCollapse(TypeCall& call, const ir::TensorTypeNode& x, const std::vec
                      const char* what) {
   const std::vector<ir::Dim> both = BroadcastShapes(call, x.shape, to);
   bool grows = both.size() > x.shape.size();
-  for (std::size_t i = 0; !grows && i < both.size(); ++i) grows = Differ(both[i], x.shape[i]);
+  for (std::size_t i = 0; !grows && i < both.size(); ++i) grows = call.Differ(both[i], x.shape[i]);
   if (grows) call.Refuse(StrCat("the input cannot be summed to ", what));
 }
 

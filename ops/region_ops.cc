@@ -1,7 +1,6 @@
 // Operators that write or move regions of a tensor.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/region_rules.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -17,8 +16,7 @@ void StridedSet(TypeCall& call) {
   if (v->dtype != x->dtype) call.Refuse("data and v must have one element type");
   if (v->shape.size() != rank) call.Refuse("data and v must have one rank");
   for (std::size_t d = 0; d < rank; ++d) {
-    if (v->shape[d].is_static() && x->shape[d].is_static() &&
-        v->shape[d].value() > x->shape[d].value())
+    if (call.Exceeds(v->shape[d], x->shape[d]))
       call.Refuse(StrCat("axis ", d, " of v is longer than that of the data"));
   }
   for (const auto& [i, name] :
@@ -26,7 +24,7 @@ void StridedSet(TypeCall& call) {
     const auto* list = call.tensor(i);
     if (list == nullptr) return;
     if (!list->dtype.is_integral() || list->shape.size() != 1 ||
-        Differ(list->shape[0], Dim(static_cast<std::int64_t>(rank))))
+        call.Differ(list->shape[0], Dim(static_cast<std::int64_t>(rank))))
       call.Refuse(StrCat(name, " must be a vector of ", rank, " integers, one per axis"));
   }
   call.LearnResult(call.input(0));
@@ -51,7 +49,7 @@ void MatrixSetDiag(TypeCall& call) {
   std::vector<Dim> wanted(x->shape.begin(), x->shape.end() - 2);
   if (diagonals.Count() > 1) wanted.emplace_back(diagonals.Count());
   wanted.emplace_back(diagonals.Longest());
-  if (Differ(wanted, values->shape))
+  if (call.Differ(wanted, values->shape))
     call.Refuse(StrCat(
         "the diagonal must have the shape (",
         StrJoin(wanted, ", ", [](std::string* out, const Dim& dim) { *out += dim.ToString(); }),
@@ -71,15 +69,13 @@ void SlidingWindow(TypeCall& call) {
   std::vector<Dim> shape(x->shape.begin(), x->shape.begin() + static_cast<std::ptrdiff_t>(axis));
   for (std::size_t d = 0; d < count; ++d) {
     const Dim& extent = x->shape[axis + d];
-    if (!extent.is_static()) {
-      shape.emplace_back();
-      continue;
-    }
-    const std::int64_t room = extent.value() - attrs.window_shape[d];
-    if (room < 0)
+    if (call.Exceeds(attrs.window_shape[d], extent))
       call.Refuse(StrCat("the window has ", attrs.window_shape[d], " elements along axis ",
-                         axis + d, " and the data ", extent.value()));
-    shape.emplace_back(room / attrs.strides[d] + 1);
+                         axis + d, " and the data ", extent.ToString()));
+    // For expressions it is not known.
+    shape.push_back(extent.is_static()
+                        ? FloorDiv(extent - attrs.window_shape[d], attrs.strides[d]) + 1
+                        : Dim());
   }
   for (const std::int64_t extent : attrs.window_shape) shape.emplace_back(extent);
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
@@ -94,7 +90,7 @@ void FifoBuffer(TypeCall& call) {
   const auto axis = static_cast<std::size_t>(
       NormalizeAxis(call, call.attrs<FIFOBufferAttrs>().axis, x->shape.size()));
   for (std::size_t d = 0; d < x->shape.size(); ++d) {
-    if (d != axis && Differ(x->shape[d], buffer->shape[d]))
+    if (d != axis && call.Differ(x->shape[d], buffer->shape[d]))
       call.Refuse("data and buffer must have one shape except for the axis");
   }
   call.LearnResult(call.input(1));

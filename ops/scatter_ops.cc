@@ -1,7 +1,6 @@
 // Operators that write elements by index.
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/index_attrs.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ops {
@@ -31,11 +30,11 @@ void ScatterElements(TypeCall& call) {
     call.Refuse("data, indices and updates must have one rank");
   for (std::size_t i = 0; i < rank; ++i) {
     const Dim& extent = indices->shape[i];
-    if (Differ(extent, updates->shape[i])) call.Refuse("indices and updates must have one shape");
-    if (i != axis && extent.is_static() && x->shape[i].is_static() &&
-        extent.value() > x->shape[i].value())
-      call.Refuse(StrCat("the indices have the extent ", extent.value(), " on axis ", i,
-                         ", the data only ", x->shape[i].value()));
+    if (call.Differ(extent, updates->shape[i]))
+      call.Refuse("indices and updates must have one shape");
+    if (i != axis && call.Exceeds(extent, x->shape[i]))
+      call.Refuse(StrCat("the indices have the extent ", extent.ToString(), " on axis ", i,
+                         ", the data only ", x->shape[i].ToString()));
   }
   call.LearnResult(call.input(0));
 }
@@ -54,7 +53,7 @@ void ScatterND(TypeCall& call) {
     call.Refuse(StrCat("an index of ", length, " for data of rank ", x->shape.size()));
   std::vector<Dim> shape(indices->shape.begin() + 1, indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + length, x->shape.end());
-  if (Differ(updates->shape, shape))
+  if (call.Differ(updates->shape, shape))
     call.Refuse(StrCat(
         "the updates must have the shape (",
         StrJoin(shape, ", ", [](std::string* out, const Dim& dim) { *out += dim.ToString(); }),

@@ -21,7 +21,8 @@ using ir::TensorType;
 
 void Reshape(TypeCall& call) {
   if (const auto* x = call.tensor(0))
-    call.LearnResult(TensorType(ReshapeTarget(call.attrs<ReshapeAttrs>(), x->shape), x->dtype));
+    call.LearnResult(
+        TensorType(ReshapeTarget(call.attrs<ReshapeAttrs>(), x->shape, &call), x->dtype));
 }
 
 // Like reshape with everything written backwards.
@@ -32,7 +33,7 @@ void ReverseReshape(TypeCall& call) {
   if (std::find(attrs.newshape.begin(), attrs.newshape.end(), -4) != attrs.newshape.end())
     call.Refuse("newshape may not have -4, whose two extents would come before it");
   std::reverse(attrs.newshape.begin(), attrs.newshape.end());
-  std::vector<Dim> shape = ReshapeTarget(attrs, {x->shape.rbegin(), x->shape.rend()});
+  std::vector<Dim> shape = ReshapeTarget(attrs, {x->shape.rbegin(), x->shape.rend()}, &call);
   std::reverse(shape.begin(), shape.end());
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
@@ -59,7 +60,7 @@ void ReshapeLike(TypeCall& call) {
   shape.insert(shape.end(), x->shape.begin() + lhs_end, x->shape.end());
   const Dim from = Product(x->shape);
   const Dim to = Product(shape);
-  if (Differ(from, to)) call.Refuse("the two shapes have different numbers of elements");
+  if (call.Differ(from, to)) call.Refuse("the two shapes have different numbers of elements");
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
 
@@ -89,8 +90,8 @@ void Squeeze(TypeCall& call) {
   if (attrs.axis) {
     for (const int axis : NormalizeAxes(call, *attrs.axis, x->shape.size())) {
       const Dim& dim = x->shape[static_cast<std::size_t>(axis)];
-      if (dim.is_static() && dim.value() != 1)
-        call.Refuse(StrCat("axis ", axis, " has the extent ", dim.value(), ", not 1"));
+      if (call.Differ(dim, 1))
+        call.Refuse(StrCat("axis ", axis, " has the extent ", dim.ToString(), ", not 1"));
       drop[static_cast<std::size_t>(axis)] = true;
     }
   }
@@ -142,10 +143,9 @@ void Concatenate(TypeCall& call) {
     for (std::size_t i = 0; i < shape.size(); ++i) {
       const Dim& extent = field.shape[i];
       if (i == axis) {
-        shape[i] = shape[i].is_static() && extent.is_static()
-                       ? Dim(PaddedExtent(shape[i].value(), 0, extent.value()))
-                       : shape[i] + extent;
-      } else if (Differ(shape[i], extent)) {
+        shape[i] =
+            extent.is_static() ? PaddedExtent(shape[i], 0, extent.value()) : shape[i] + extent;
+      } else if (call.Differ(shape[i], extent)) {
         call.Refuse(StrCat("field ", f, " has the extent ", extent.ToString(), " on axis ", i,
                            ", field 0 has ", shape[i].ToString(), "; only axis ", axis,
                            " may differ"));
@@ -171,7 +171,7 @@ void Stack(TypeCall& call) {
   call.LearnResult(TensorType(std::move(shape), fields->front()->dtype));
 }
 
-std::vector<Dim> PartExtents(const TypeCall& call, const SplitAttrs& attrs, const Dim& whole) {
+std::vector<Dim> PartExtents(TypeCall& call, const SplitAttrs& attrs, const Dim& whole) {
   std::vector<Dim> extents;
   if (whole.is_static()) {
     for (const auto& [begin, extent] : SplitParts(attrs, whole.value()))
@@ -193,6 +193,8 @@ std::vector<Dim> PartExtents(const TypeCall& call, const SplitAttrs& attrs, cons
     extents.emplace_back(cut - begin);
     begin = cut;
   }
+  if (call.Exceeds(begin, whole))
+    call.Refuse(StrCat("the cut point ", begin, " lies after the extent ", whole.ToString()));
   extents.push_back(whole - begin);
   return extents;
 }
@@ -224,7 +226,7 @@ void BroadcastTo(TypeCall& call) {
 }
 
 // The extents that the text says, with those of the tuple's fields in it.
-std::vector<Dim> GivenExtents(const TypeCall& call,
+std::vector<Dim> GivenExtents(TypeCall& call,
                               const std::vector<const ir::TensorTypeNode*>& fields) {
   std::map<std::string, Dim> extents;
   for (std::size_t f = 0; f < fields.size(); ++f) {
@@ -240,8 +242,8 @@ std::vector<Dim> GivenExtents(const TypeCall& call,
         call.Refuse(StrCat("shape has ", name, ", which is no extent of a field of the tuple"));
     }
     dim = dim.Substitute(extents);
-    if (dim.is_static() && dim.value() < 0)
-      call.Refuse(StrCat("shape has the extent ", dim.value(), "; extents are at least 0"));
+    if (call.Exceeds(0, dim))
+      call.Refuse(StrCat("shape has the extent ", dim.ToString(), "; extents are at least 0"));
   }
   return shape;
 }

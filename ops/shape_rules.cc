@@ -11,15 +11,6 @@ namespace tenon::ops {
 
 using ir::Dim;
 
-bool Differ(const ir::Dim& a, const ir::Dim& b) {
-  return a.is_static() && b.is_static() && !(a == b);
-}
-
-bool Differ(const std::vector<Dim>& a, const std::vector<Dim>& b) {
-  return !std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                     [](const Dim& x, const Dim& y) { return !Differ(x, y); });
-}
-
 int NormalAxis(std::int64_t axis, std::size_t rank, const char* attribute) {
   const auto n = static_cast<std::int64_t>(rank);
   if (axis < -n || axis >= n)
@@ -48,8 +39,8 @@ namespace {
 
 class Reshaper {
  public:
-  Reshaper(const ReshapeAttrs& attrs, const std::vector<Dim>& input)
-      : codes_(attrs.newshape), allowzero_(attrs.allowzero), input_(input) {}
+  Reshaper(const ReshapeAttrs& attrs, const std::vector<Dim>& input, TypeCall* call)
+      : codes_(attrs.newshape), allowzero_(attrs.allowzero), input_(input), call_(call) {}
 
   std::vector<Dim> Target() {
     for (code_ = 0; code_ < codes_.size(); ++code_) Apply(codes_[code_]);
@@ -63,6 +54,9 @@ class Reshaper {
   }
 
  private:
+  bool Differ(const Dim& a, const Dim& b) const {
+    return call_ != nullptr ? call_->Differ(a, b) : a.is_static() && b.is_static() && !(a == b);
+  }
   static Dim Count(const std::vector<Dim>& dims) {
     std::int64_t count = 1;
     Dim unknown = 1;
@@ -125,6 +119,9 @@ class Reshaper {
       throw InvalidArgument(StrCat("newshape splits an axis into ", a, " and ", b,
                                    "; extents are positive, one of them may be -1"));
     if (!whole.is_static()) {
+      if (a > 0 && b > 0 && Differ(whole, Product({Dim(a), Dim(b)})))
+        throw InvalidArgument(
+            StrCat("newshape splits the extent ", whole.ToString(), " into ", a, " and ", b));
       const auto quotient = [&](std::int64_t by) {
         return ExactQuotient(whole, by).value_or(Dim());
       };
@@ -172,6 +169,7 @@ class Reshaper {
   const Ints& codes_;
   const bool allowzero_;
   const std::vector<Dim>& input_;
+  TypeCall* const call_;
   std::size_t code_ = 0;
   std::size_t next_ = 0;
   std::vector<Dim> target_;
@@ -182,8 +180,9 @@ class Reshaper {
 
 }  // namespace
 
-std::vector<Dim> ReshapeTarget(const ReshapeAttrs& attrs, const std::vector<Dim>& input) {
-  return Reshaper(attrs, input).Target();
+std::vector<Dim> ReshapeTarget(const ReshapeAttrs& attrs, const std::vector<Dim>& input,
+                               TypeCall* call) {
+  return Reshaper(attrs, input, call).Target();
 }
 
 std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape& input) {
@@ -255,7 +254,8 @@ SliceDims RangeOf(const Dim& extent, std::int64_t from, std::int64_t to, std::in
   Dim begin = from_front(from);
   if (by_size) {
     begin = clamped(0, begin, extent);
-    return {begin, 1, to == -1 ? extent - begin : Min(to, extent - begin)};
+    const Dim rest = extent - begin;
+    return {begin, 1, to == -1 ? rest : Min(std::max<std::int64_t>(to, 0), rest)};
   }
   if (stride > 0) {
     begin = clamped(0, begin, extent);
@@ -327,6 +327,11 @@ std::int64_t PaddedExtent(std::int64_t extent, std::int64_t before, std::int64_t
     throw InvalidArgument(StrCat("an extent of ", extent, " padded by ", before, " and ", after,
                                  " does not fit 64 bits"));
   return padded;
+}
+
+Dim PaddedExtent(const Dim& extent, std::int64_t before, std::int64_t after) {
+  if (extent.is_static()) return PaddedExtent(extent.value(), before, after);
+  return extent + before + after;
 }
 
 std::int64_t WindowSpan(std::int64_t kernel, std::int64_t dilation) {

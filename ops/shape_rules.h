@@ -14,10 +14,7 @@
 
 namespace tenon::ops {
 
-// Whether both extents are known and they differ.
-bool Differ(const ir::Dim& a, const ir::Dim& b);
-// Whether the shapes have different ranks, or extents that differ.
-bool Differ(const std::vector<ir::Dim>& a, const std::vector<ir::Dim>& b);
+class TypeCall;
 
 // `axis` as a number in [0, rank).
 int NormalAxis(std::int64_t axis, std::size_t rank, const char* attribute = "axis");
@@ -26,8 +23,9 @@ int NormalAxis(std::int64_t axis, std::size_t rank, const char* attribute = "axi
 std::vector<bool> ReducedAxes(const std::optional<Ints>& axis, bool exclude, std::size_t rank);
 
 // The target of a reshape with its codes (0, -1 to -4) resolved. Unknown input extents give unknown
-// target extents.
-std::vector<ir::Dim> ReshapeTarget(const ReshapeAttrs& attrs, const std::vector<ir::Dim>& input);
+// target extents. Where variables decide whether it has as many elements, `call` is told.
+std::vector<ir::Dim> ReshapeTarget(const ReshapeAttrs& attrs, const std::vector<ir::Dim>& input,
+                                   TypeCall* call = nullptr);
 
 // One axis of a slice: the elements begin, begin + stride, ...; there are `extent` of them.
 struct SliceRange {
@@ -54,6 +52,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> SplitParts(const SplitAttrs& 
 // The extent of an axis with `before` and `after` elements added around it. Refuses one beyond 64
 // bits.
 std::int64_t PaddedExtent(std::int64_t extent, std::int64_t before, std::int64_t after);
+ir::Dim PaddedExtent(const ir::Dim& extent, std::int64_t before, std::int64_t after);
 // How many elements a dilated kernel spans. Refuses a span beyond 64 bits.
 std::int64_t WindowSpan(std::int64_t kernel, std::int64_t dilation);
 

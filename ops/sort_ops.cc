@@ -36,8 +36,9 @@ void TopK(TypeCall& call) {
   const auto axis = static_cast<std::size_t>(NormalizeAxis(call, attrs.axis, x->shape.size()));
   std::vector<ir::Dim> shape = x->shape;
   if (attrs.k && *attrs.k >= 1) {
-    if (shape[axis].is_static() && *attrs.k > shape[axis].value())
-      call.Refuse(StrCat("k is ", *attrs.k, " for an axis of ", shape[axis].value(), " elements"));
+    if (call.Exceeds(*attrs.k, shape[axis]))
+      call.Refuse(
+          StrCat("k is ", *attrs.k, " for an axis of ", shape[axis].ToString(), " elements"));
     shape[axis] = ir::Dim(*attrs.k);
   }
   const ir::Type values = ir::TensorType(shape, x->dtype);
@@ -62,8 +63,7 @@ void SearchSorted(TypeCall& call) {
   const std::size_t rows = sequence->shape.size() - 1;
   bool agrees = rows == 0 || values->shape.size() == rows + 1;
   for (std::size_t d = 0; agrees && d < rows; ++d)
-    agrees = !sequence->shape[d].is_static() || !values->shape[d].is_static() ||
-             sequence->shape[d] == values->shape[d];
+    agrees = !call.Differ(sequence->shape[d], values->shape[d]);
   if (!agrees)
     call.Refuse(
         "sequence and values must have one shape except for the last axis, or the "

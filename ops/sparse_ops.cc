@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "tenon/ops/builtin.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/ops/sparse_attrs.h"
 #include "tenon/support/strings.h"
 
@@ -29,7 +28,7 @@ struct Compressed {
 };
 
 // Nothing until all types are known.
-std::optional<Compressed> CompressedFrom(const TypeCall& call, std::size_t first) {
+std::optional<Compressed> CompressedFrom(TypeCall& call, std::size_t first) {
   const auto* data = call.tensor(first);
   const auto* indices = call.tensor(first + 1);
   const auto* starts = call.tensor(first + 2);
@@ -38,16 +37,14 @@ std::optional<Compressed> CompressedFrom(const TypeCall& call, std::size_t first
     call.Refuse("sparse_data must be a vector (CSR) or (count, rows, columns) of blocks (BSR)");
   RequireVectorOfIntegers(call, *indices, "sparse_indices");
   RequireVectorOfIntegers(call, *starts, "sparse_indptr");
-  if (Differ(indices->shape[0], data->shape[0]))
+  if (call.Differ(indices->shape[0], data->shape[0]))
     call.Refuse(StrCat("there are ", data->shape[0].ToString(), " entries and ",
                        indices->shape[0].ToString(), " sparse_indices"));
   if (data->dtype.is_bool()) call.Refuse("the entries cannot be bool");
   const Dim& count = starts->shape[0];
-  if (count.is_static() && count.value() < 1)
+  if (call.Exceeds(1, count))
     call.Refuse("sparse_indptr must have one element, at least: where the entries end");
-  Compressed made{.rows = count.is_static() ? Dim(count.value() - 1) : Dim(),
-                  .has_blocks = data->shape.size() == 3,
-                  .dtype = data->dtype};
+  Compressed made{.rows = count - 1, .has_blocks = data->shape.size() == 3, .dtype = data->dtype};
   if (!made.has_blocks) return made;
   for (const std::size_t axis : {1U, 2U}) {
     const Dim& extent = data->shape[axis];
@@ -64,10 +61,10 @@ void RequireType(const TypeCall& call, const TensorTypeNode& dense, const Compre
     call.Refuse(StrCat("the dense tensor is of ", dense.dtype.ToString(), " and the sparse one of ",
                        sparse.dtype.ToString(), "; both must be of one element type"));
 }
-void RequireBlocks(const TypeCall& call, const Dim& columns, const Compressed& sparse) {
-  if (columns.is_static() && columns.value() % sparse.block_columns != 0)
+void RequireBlocks(TypeCall& call, const Dim& columns, const Compressed& sparse) {
+  if (call.HasRest(columns, sparse.block_columns))
     call.Refuse(StrCat("blocks of ", sparse.block_columns, " columns do not divide the ",
-                       columns.value(), " of the sparse matrix"));
+                       columns.ToString(), " of the sparse matrix"));
 }
 
 void SparseDense(TypeCall& call) {
@@ -89,7 +86,7 @@ void SparseAdd(TypeCall& call) {
   if (sparse->has_blocks) call.Refuse("sparse_data must be a vector (CSR)");
   if (dense->shape.size() != 2) call.Refuse("the dense tensor must be a matrix");
   RequireType(call, *dense, *sparse);
-  if (Differ(dense->shape[0], sparse->rows))
+  if (call.Differ(dense->shape[0], sparse->rows))
     call.Refuse(StrCat("the dense matrix has ", dense->shape[0].ToString(),
                        " rows and the sparse one ", sparse->rows.ToString()));
   call.LearnResult(call.input(0));
@@ -135,7 +132,8 @@ void SparseToDense(TypeCall& call) {
     call.Refuse(StrCat("indices of ", length.value(), " coordinates for an output_shape of ",
                        extents.size(), " extents"));
   const Dim count = indices->shape.empty() ? Dim(1) : indices->shape[0];
-  if (values->shape.size() > 1 || (values->shape.size() == 1 && Differ(values->shape[0], count)))
+  if (values->shape.size() > 1 ||
+      (values->shape.size() == 1 && call.Differ(values->shape[0], count)))
     call.Refuse(StrCat("the values must be one for all, or a vector of ", count.ToString(),
                        ", one per index"));
   if (!otherwise->shape.empty() || otherwise->dtype != values->dtype)
@@ -152,7 +150,7 @@ void SparseReshape(TypeCall& call) {
   RequireVectorOfIntegers(call, *before, "prev_shape");
   RequireVectorOfIntegers(call, *after, "new_shape");
   if (indices->shape.size() != 2) call.Refuse("the indices must be rows of coordinates");
-  if (Differ(indices->shape[1], before->shape[0]))
+  if (call.Differ(indices->shape[1], before->shape[0]))
     call.Refuse(StrCat("indices of ", indices->shape[1].ToString(),
                        " coordinates for a prev_shape of ", before->shape[0].ToString(),
                        " extents"));

@@ -47,6 +47,7 @@ std::optional<std::vector<const TensorTypeNode*>> TypeCall::tensors(std::size_t 
 
 bool TypeCall::Differ(const Dim& a, const Dim& b) {
   if (a.is_any() || b.is_any() || a == b) return false;
+  if (a.is_static() && b.is_static()) return true;
   const Dim difference = a - b;
   if (difference.is_static()) return true;
   conditions_.push_back({a, ExtentCondition::Kind::kEqual, b, op_});
@@ -62,11 +63,22 @@ bool TypeCall::Differ(const std::vector<Dim>& a, const std::vector<Dim>& b) {
 
 bool TypeCall::Exceeds(const Dim& a, const Dim& b) {
   if (a.is_any() || b.is_any()) return false;
+  if (a.is_static() && b.is_static()) return a.value() > b.value();
   const Dim room = b - a;
   if (room.is_static()) return room.value() < 0;
   const std::optional<std::int64_t> least = room.LowerBound();
   if (!least || *least < 0) conditions_.push_back({a, ExtentCondition::Kind::kAtMost, b, op_});
   return false;
+}
+
+bool TypeCall::HasRest(const Dim& extent, std::int64_t divisor) {
+  return Differ(extent, FloorDiv(extent, divisor) * divisor);
+}
+
+void TypeCall::AddNeedsOf(const TypeCall& part) {
+  assumed_equal_.insert(assumed_equal_.end(), part.assumed_equal_.begin(),
+                        part.assumed_equal_.end());
+  conditions_.insert(conditions_.end(), part.conditions_.begin(), part.conditions_.end());
 }
 
 void TypeCall::Refuse(const std::string& rule) const {
@@ -223,20 +235,28 @@ void RequireIntegers(const TypeCall& call, const TensorTypeNode& indices) {
     call.Refuse(StrCat("indices must be integers, not ", indices.dtype.ToString()));
 }
 
-void RequireElements(const TypeCall& call, const Dim& extent, std::string_view axis,
+void RequireElements(TypeCall& call, const Dim& extent, std::string_view axis,
                      const std::vector<Dim>& result) {
-  if (!extent.is_static() || extent.value() != 0) return;
-  // An unknown extent may turn out to be 0.
-  for (const Dim& dim : result) {
-    if (!dim.is_static() || dim.value() == 0) return;
-  }
-  call.Refuse(StrCat(axis, " of the data has no elements, so that none can be taken"));
+  const std::optional<std::int64_t> least = extent.LowerBound();
+  if (extent.is_any() || (least && *least > 0)) return;
+  // Not above 0 where the result has no elements. A variable of it may be 0, too, with which an
+  // axis of 0 elements is taken.
+  Dim needed = 1;
+  for (const Dim& dim : result)
+    needed = extent.is_static() && dim.is_symbolic() ? needed * dim : Min(needed, dim);
+  if (call.Exceeds(needed, extent))
+    call.Refuse(StrCat(axis, " of the data has no elements, so that none can be taken"));
 }
 
-void RequireRegions(const TypeCall& call, const TensorTypeNode& data,
-                    const TensorTypeNode& regions) {
+Dim SpanOf(TypeCall& call, const Dim& count, std::int64_t step) {
+  if (count.is_static()) return WindowSpan(count.value(), step);
+  if (step != 1) call.Exceeds(1, count);
+  return (count - 1) * step + 1;
+}
+
+void RequireRegions(TypeCall& call, const TensorTypeNode& data, const TensorTypeNode& regions) {
   if (data.shape.size() != 4) call.Refuse("the data must have rank 4");
-  if (regions.shape.size() != 2 || Differ(regions.shape[1], Dim(5)))
+  if (regions.shape.size() != 2 || call.Differ(regions.shape[1], Dim(5)))
     call.Refuse("the regions must have the shape (count, 5): batch index, x1, y1, x2, y2");
   if (!data.dtype.is_float() || data.dtype != regions.dtype)
     call.Refuse("data and regions must have one floating-point type");

@@ -62,8 +62,12 @@ class TypeCall {
   bool Exceeds(const ir::Dim& a, const ir::Dim& b);
   // Whether the shapes have different ranks, or extents that surely differ.
   bool Differ(const std::vector<ir::Dim>& a, const std::vector<ir::Dim>& b);
+  // Whether `extent` is surely no multiple of `divisor`, which is positive.
+  bool HasRest(const ir::Dim& extent, std::int64_t divisor);
   // What those answers depend on.
   const std::vector<ExtentCondition>& conditions() const { return conditions_; }
+  // Takes over what a call of which this one consists assumes and depends on.
+  void AddNeedsOf(const TypeCall& part);
 
   // Throws InvalidArgument: "op: rule", with the input types as a note.
   [[noreturn]] void Refuse(const std::string& rule) const;
@@ -113,12 +117,15 @@ std::vector<int> NormalizeAxes(const TypeCall& call, const std::vector<std::int6
 // Refuses indices that are not integers.
 void RequireIntegers(const TypeCall& call, const ir::TensorTypeNode& indices);
 // Refuses to take elements by index along an axis without elements, unless `result` has none
-// either. Extents that are not known yet pass. `axis` names the axis in the message.
-void RequireElements(const TypeCall& call, const ir::Dim& extent, std::string_view axis,
+// either. Extents that are "?" pass. `axis` names the axis in the message.
+void RequireElements(TypeCall& call, const ir::Dim& extent, std::string_view axis,
                      const std::vector<ir::Dim>& result);
+// How many elements `count` of them span that are `step` apart. An expression must be at least 1
+// then: nothing spans nothing.
+ir::Dim SpanOf(TypeCall& call, const ir::Dim& count, std::int64_t step);
 // Refuses data that is not a batch of images, and regions that are not rows of batch index, x1, y1,
 // x2 and y2 of the data's type.
-void RequireRegions(const TypeCall& call, const ir::TensorTypeNode& data,
+void RequireRegions(TypeCall& call, const ir::TensorTypeNode& data,
                     const ir::TensorTypeNode& regions);
 // Whether signed and unsigned bytes are summed in int32, for which CPUs have instructions.
 bool AreBytesIntoInt32(DataType a, DataType b, DataType out);

@@ -32,11 +32,12 @@ void AllClassNonMaximumSuppression(TypeCall& call) {
   const auto* boxes = call.tensor(0);
   const auto* scores = call.tensor(1);
   if (boxes == nullptr || scores == nullptr) return;
-  if (boxes->shape.size() != 3 || Differ(boxes->shape[2], Dim(4)))
+  if (boxes->shape.size() != 3 || call.Differ(boxes->shape[2], Dim(4)))
     call.Refuse("the boxes must have the shape (batch, count, 4)");
   if (scores->shape.size() != 3)
     call.Refuse("the scores must have the shape (batch, class, count)");
-  if (Differ(boxes->shape[0], scores->shape[0]) || Differ(boxes->shape[1], scores->shape[2]))
+  if (call.Differ(boxes->shape[0], scores->shape[0]) ||
+      call.Differ(boxes->shape[1], scores->shape[2]))
     call.Refuse("boxes and scores must have one batch and one number of boxes");
   if (boxes->dtype != Float32 || scores->dtype != Float32)
     call.Refuse("boxes and scores must be float32");
@@ -44,7 +45,8 @@ void AllClassNonMaximumSuppression(TypeCall& call) {
     const auto* parameter = call.tensor(i);
     if (parameter == nullptr) return;
     for (const Dim& extent : parameter->shape) {
-      if (Differ(extent, Dim(1))) call.Refuse(StrCat("argument ", i, " must have one element"));
+      if (call.Differ(extent, Dim(1)))
+        call.Refuse(StrCat("argument ", i, " must have one element"));
     }
     if (i == 2 ? !parameter->dtype.is_int() : !parameter->dtype.is_float())
       call.Refuse(StrCat("argument ", i, " cannot be ", parameter->dtype.ToString()));
@@ -98,14 +100,13 @@ void NonMaximumSuppression(TypeCall& call) {
   CheckElement(call, attrs.id_index, shape[2], "id_index");
   CheckElement(call, attrs.score_index, shape[2], "score_index");
   CheckElement(call, attrs.coord_start + 3, shape[2], "coord_start + 3");
-  if (counts->shape.size() != 1 || Differ(counts->shape[0], shape[0]) ||
+  if (counts->shape.size() != 1 || call.Differ(counts->shape[0], shape[0]) ||
       !counts->dtype.is_integral())
     call.Refuse("valid_count must be a vector of integers, one per image");
-  if (indices->shape.size() != 2 || Differ(indices->shape[0], shape[0]) ||
-      Differ(indices->shape[1], shape[1]) || !indices->dtype.is_integral())
+  if (indices->shape.size() != 2 || call.Differ(indices->shape[0], shape[0]) ||
+      call.Differ(indices->shape[1], shape[1]) || !indices->dtype.is_integral())
     call.Refuse("indices must be integers of the shape (batch, count)");
-  if (const Dim flags = Product({shape[0], shape[1], shape[1]});
-      flags.is_static() && flags.value() > kMaxFlags)
+  if (const Dim flags = Product({shape[0], shape[1], shape[1]}); call.Exceeds(flags, kMaxFlags))
     call.Refuse(StrCat(shape[1].ToString(), " boxes of ", shape[0].ToString(),
                        " images; the square of the one times the other may be ", kMaxFlags));
   CheckNumber(call, *max_output_size, false, "max_output_size");
@@ -135,7 +136,7 @@ void TakeFirst(TypeCall& call) {
       NormalizeAxis(call, call.attrs<RunTimeCutAttrs>().axis, data->shape.size()));
   if (const auto* count = call.tensor(1);
       count != nullptr &&
-      (count->dtype != Int64 || count->shape.size() != 1 || Differ(count->shape[0], Dim(1))))
+      (count->dtype != Int64 || count->shape.size() != 1 || call.Differ(count->shape[0], Dim(1))))
     call.Refuse("the count must be one element of int64, of rank 1");
   const std::string& extent = call.attrs<RunTimeCutAttrs>().extent;
   if (!extent.empty() && !IsRunTimeExtent(extent))

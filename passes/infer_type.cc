@@ -221,7 +221,7 @@ void ForEachRelation(const Expr& e, const Visit& visit) {
     if (call == nullptr || call->op() == nullptr) return;
     std::vector<Type> inputs;
     for (const Expr& arg : call->args) inputs.push_back(arg.checked_type());
-    visit(*call, Relate(*ops::OpOf(*call), *call, std::move(inputs), at.checked_type()));
+    visit(at, Relate(*ops::OpOf(*call), *call, std::move(inputs), at.checked_type()));
   });
 }
 
@@ -229,34 +229,50 @@ void ForEachRelation(const Expr& e, const Visit& visit) {
 
 std::vector<std::pair<Dim, Dim>> AssumedEqual(const Expr& e) {
   std::vector<std::pair<Dim, Dim>> all;
-  ForEachRelation(e, [&](const CallNode&, const ops::TypeCall& relation) {
+  ForEachRelation(e, [&](const Expr&, const ops::TypeCall& relation) {
     all.insert(all.end(), relation.assumed_equal().begin(), relation.assumed_equal().end());
   });
   return all;
 }
+
+namespace {
+
+// Calls `visit` with each pair of extents of which unification of the types takes one for both.
+template <typename Visit>
+void ForEachUnified(const Type& a, const Type& b, const Visit& visit) {
+  if (!a || !b) return;
+  const std::vector<Type> all_a = ir::Flatten(a), all_b = ir::Flatten(b);
+  for (std::size_t t = 0; t < all_a.size(); ++t) {
+    if (const auto* reference = all_a[t].As<ir::RefTypeNode>()) {
+      ForEachUnified(reference->value, all_b[t].As<ir::RefTypeNode>()->value, visit);
+      continue;
+    }
+    const auto *x = all_a[t].As<ir::TensorTypeNode>(), *y = all_b[t].As<ir::TensorTypeNode>();
+    if (x == nullptr || y == nullptr) continue;
+    for (std::size_t d = 0; d < x->shape.size(); ++d) {
+      const Dim &p = x->shape[d], &q = y->shape[d];
+      if (!p.is_any() && !q.is_any() && !(p == q)) visit(p, q);
+    }
+  }
+}
+
+}  // namespace
 
 std::vector<ExtentCondition> ConditionsOf(const Expr& e) {
   std::vector<ExtentCondition> all;
   const auto add = [&](const ExtentCondition& condition) {
     if (std::find(all.begin(), all.end(), condition) == all.end()) all.push_back(condition);
   };
-  ForEachRelation(e, [&](const CallNode& call, const ops::TypeCall& relation) {
+  ForEachRelation(e, [&](const Expr& at, const ops::TypeCall& relation) {
     for (const ExtentCondition& condition : relation.conditions()) add(condition);
-    // What a relation says of its arguments is unified with their types.
-    for (std::size_t i = 0; i < call.args.size(); ++i) {
-      const Type& learned = relation.learned_input(i);
-      if (!learned) continue;
-      const std::vector<Type> wanted = ir::Flatten(learned),
-                              given = ir::Flatten(call.args[i].checked_type());
-      for (std::size_t t = 0; t < wanted.size(); ++t) {
-        const auto &x = wanted[t].As<ir::TensorTypeNode>()->shape,
-                   &y = given[t].As<ir::TensorTypeNode>()->shape;
-        for (std::size_t d = 0; d < x.size(); ++d) {
-          if (!x[d].is_any() && !y[d].is_any() && !(x[d] == y[d]))
-            add({y[d], ExtentCondition::Kind::kEqual, x[d], relation.op()});
-        }
-      }
-    }
+    // What a relation says of its arguments and its result is unified with their types.
+    const auto add_equal = [&](const Dim& given, const Dim& wanted) {
+      add({given, ExtentCondition::Kind::kEqual, wanted, relation.op()});
+    };
+    const std::vector<Expr>& args = at.As<CallNode>()->args;
+    for (std::size_t i = 0; i < args.size(); ++i)
+      ForEachUnified(args[i].checked_type(), relation.learned_input(i), add_equal);
+    ForEachUnified(relation.learned_result(), at.checked_type(), add_equal);
   });
   return all;
 }

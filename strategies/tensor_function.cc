@@ -139,6 +139,12 @@ ops::TypeRelation RelationOf(const std::vector<Tensor>& inputs,
       if (const auto* type = call.tensor(i)) extents.Learn(call, inputs[i], *type);
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) call.LearnInput(i, extents.TypeOf(inputs[i]));
+    // No type has a number below 0 as an extent.
+    for (const Tensor& result : results) {
+      for (const Expr& extent : result.shape()) {
+        if (const Dim dim = extents.Of(extent); !dim.is_static()) call.Exceeds(0, dim);
+      }
+    }
     call.LearnResult(TypeOf(results, extents));
   };
 }

@@ -14,7 +14,7 @@ void Types(tenon::ops::TypeCall& call) {
   if (data->shape.size() != 4) call.Refuse("data must have the four axes of " + attrs.layout);
   if (!data->dtype.is_float()) call.Refuse("data must hold floating-point numbers");
   const ir::Dim& channels = data->shape[attrs.Axis('C')];
-  if (channels.is_static() && channels.value() % attrs.groups != 0)
+  if (call.HasRest(channels, attrs.groups))
     call.Refuse("the channels must be a multiple of groups");
   std::vector<ir::Dim> result = data->shape;
   for (const char letter : {'H', 'W'}) {

@@ -25,10 +25,10 @@ INSTANTIATE_TEST_SUITE_P(
             "Tensor[(4, 15), float32]"},
         Row{"SparseDenseOnTheLeft", kBsr, "nn.sparse_dense(%x, %d, %i, %p, sparse_lhs=True)",
             "Tensor[(15, 4), float32]"},
-        Row{"SparseDenseOfUnknownRows",
+        Row{"SparseDenseOfAVariableNumberOfRows",
             "%x: Tensor[(4, 6), float32], %d: Tensor[(n), float32], %i: Tensor[(n), int32], %p: "
             "Tensor[(m), int32]",
-            "nn.sparse_dense(%x, %d, %i, %p)", "Tensor[(4, ?), float32]"},
+            "nn.sparse_dense(%x, %d, %i, %p)", "Tensor[(4, m - 1), float32]"},
         Row{"SparseDenseOfOtherBlocks",
             "%x: Tensor[(4, 7), float32], %d: Tensor[(9, 3, 2), float32], %i: Tensor[(9), int32], "
             "%p: Tensor[(6), int32]",

@@ -2,6 +2,10 @@
 // the rules that relations share. Other families are in files of their own.
 #include "tenon/ops/type_relation.h"
 
+#include <limits>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -167,6 +171,96 @@ TEST(ProductTest, IsUnknownWhenOneIsAndRefusedBeyond64Bits) {
                 Product({std::int64_t{1} << 32, std::int64_t{1} << 32});
               }).message(),
               ::testing::HasSubstr("does not fit 64 bits"));
+}
+
+// What a call says that depends on values.
+std::vector<std::string> ConditionsOf(const TypeCall& call) {
+  std::vector<std::string> all;
+  for (const ExtentCondition& condition : call.conditions()) all.push_back(condition.ToString());
+  return all;
+}
+
+TEST(TypeCallTest, NumbersDifferOrExceedWithoutConditions) {
+  const attrs::Attrs none;
+  TypeCall call("op", none, {}, ir::Type());
+  EXPECT_TRUE(call.Differ(2, 3));
+  EXPECT_FALSE(call.Differ(3, 3));
+  EXPECT_TRUE(call.Exceeds(3, 2));
+  EXPECT_FALSE(call.Exceeds(3, 3));
+  EXPECT_TRUE(call.Exceeds(std::numeric_limits<std::int64_t>::max(), -5));
+  EXPECT_TRUE(call.HasRest(7, 2));
+  EXPECT_FALSE(call.HasRest(6, 2));
+  EXPECT_THAT(ConditionsOf(call), ::testing::IsEmpty());
+}
+
+TEST(TypeCallTest, VariablesGiveConditionsWhereTheyDecide) {
+  const attrs::Attrs none;
+  TypeCall call("op", none, {}, ir::Type());
+  const ir::Dim n = ir::Dim::Symbol("n"), m = ir::Dim::Symbol("m");
+  EXPECT_FALSE(call.Differ(n, 3));
+  EXPECT_FALSE(call.Exceeds(4, n + 1));
+  EXPECT_FALSE(call.Exceeds(n, m));
+  EXPECT_FALSE(call.HasRest(n, 4));
+  EXPECT_THAT(ConditionsOf(call),
+              ::testing::ElementsAre("n == 3, for op", "4 <= n + 1, for op", "n <= m, for op",
+                                     "n == 4*floordiv(n, 4), for op"));
+}
+
+TEST(TypeCallTest, WhatHoldsForAllValuesIsNoCondition) {
+  const attrs::Attrs none;
+  TypeCall call("op", none, {}, ir::Type());
+  const ir::Dim n = ir::Dim::Symbol("n");
+  EXPECT_FALSE(call.Differ(n + n, n * 2));
+  EXPECT_TRUE(call.Differ(n, n + 1));
+  EXPECT_FALSE(call.Exceeds(1, n));
+  EXPECT_FALSE(call.Exceeds(n, n + 2));
+  EXPECT_TRUE(call.Exceeds(n + 1, n));
+  EXPECT_FALSE(call.HasRest(n * 4, 2));
+  EXPECT_TRUE(call.HasRest(n * 4 + 1, 2));
+  EXPECT_FALSE(call.Differ(ir::Dim(), 3));
+  EXPECT_FALSE(call.Exceeds(3, ir::Dim()));
+  EXPECT_THAT(ConditionsOf(call), ::testing::IsEmpty());
+}
+
+TEST(TypeCallTest, ShapesOfOtherRanksDiffer) {
+  const attrs::Attrs none;
+  TypeCall call("op", none, {}, ir::Type());
+  const ir::Dim n = ir::Dim::Symbol("n");
+  EXPECT_TRUE(call.Differ({n, 2}, std::vector<ir::Dim>{n}));
+  EXPECT_TRUE(call.Differ({n, 2}, std::vector<ir::Dim>{n, 3}));
+  EXPECT_FALSE(call.Differ({n, 2}, std::vector<ir::Dim>{4, 2}));
+  EXPECT_THAT(ConditionsOf(call), ::testing::ElementsAre("n == 4, for op"));
+}
+
+TEST(TypeCallTest, NeedsOfAPartAreThoseOfTheWhole) {
+  const attrs::Attrs none;
+  TypeCall call("op", none, {}, ir::Type()), part("op", none, {}, ir::Type());
+  const ir::Dim n = ir::Dim::Symbol("n");
+  part.Differ(n, 4);
+  part.AssumeEqual(n, 5);
+  call.AddNeedsOf(part);
+  EXPECT_THAT(ConditionsOf(call), ::testing::ElementsAre("n == 4, for op"));
+  EXPECT_EQ(call.assumed_equal(), part.assumed_equal());
+}
+
+TEST(TypeCallTest, ElementsAreTakenOnlyWhereThereAreSome) {
+  const attrs::Attrs none;
+  TypeCall call("op", none, {}, ir::Type());
+  const ir::Dim n = ir::Dim::Symbol("n");
+  RequireElements(call, n, "axis 0", {3, n});
+  RequireElements(call, 0, "axis 0", {3, 0});
+  RequireElements(call, 0, "axis 0", {3, ir::Dim()});
+  EXPECT_THAT(ConditionsOf(call), ::testing::IsEmpty());
+  RequireElements(call, n - 1, "axis 0", {3, n});
+  RequireElements(call, n - 1, "axis 0", {3, n - 1});
+  RequireElements(call, 0, "axis 0", {3, n});
+  EXPECT_THAT(ConditionsOf(call),
+              ::testing::ElementsAre("1 <= n - 1, for op", "min(1, n - 1) <= n - 1, for op",
+                                     "n <= 0, for op"));
+  EXPECT_EQ(ErrorOf([&] {
+              RequireElements(call, 0, "axis 0", {3, 2});
+            }).message(),
+            "op: axis 0 of the data has no elements, so that none can be taken");
 }
 
 }  // namespace

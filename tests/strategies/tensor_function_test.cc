@@ -6,6 +6,7 @@
 
 #include "tenon/compiler/compile.h"
 #include "tenon/ops/builders.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
@@ -116,6 +117,23 @@ TEST(TensorFunctionTest, ExtentsMayBeVariables) {
     const NDArray x = Random({batch, 6}, 2);
     ExpectClose(exe.Run({{"x", x}}).value()[0], TimesItsSum(x));
   }
+}
+
+TEST(TensorFunctionTest, ExtentsOfResultsAreNotNegative) {
+  const te::Var n("n");
+  const te::Tensor a = te::Placeholder({n}, Float32, "A");
+  const te::Tensor y = te::Compute(
+      {n - 2}, [&](te::Var i) { return a(i + 2); }, "Y");
+  const ir::Expr op = TensorOperator("shorter", {a}, {y});
+  const auto called = [&](const ir::Dim& extent) {
+    return passes::InferType(ir::Module::FromExpr(ir::Call::Make(op, {Floats("x", {extent})})));
+  };
+  const std::vector<ExtentCondition> conditions =
+      passes::ConditionsOf(called(ir::Dim::Symbol("rows")).Main().body);
+  ASSERT_EQ(conditions.size(), 1U);
+  EXPECT_EQ(conditions[0].ToString(), "0 <= rows - 2, for shorter");
+  EXPECT_EQ(ir::ToString(called(2).Main().ret_type), "Tensor[(0), float32]");
+  EXPECT_THAT(Refusal([&] { called(1); }), HasSubstr("the negative extent -1"));
 }
 
 TEST(TensorFunctionTest, SeveralResultsAreATuple) {
