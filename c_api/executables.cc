@@ -16,8 +16,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Expressions of variables are texts.
 Json Describe(const runtime::Entry& entry) {
-  return {{"dtype", entry.dtype.ToString()}, {"shape", entry.shape}};
+  Json shape = Json::array();
+  for (const Dim& dim : entry.dims())
+    shape.push_back(dim.is_static() ? Json(dim.value()) : Json(dim.ToString()));
+  return {{"dtype", entry.dtype.ToString()}, {"shape", shape}};
 }
 
 std::size_t NumResults(const TenonExecutable& executable) {

@@ -117,6 +117,7 @@ Lowered LowerSymbolic(const ir::Module& module, const CompileOptions& options) {
   Prepare(module, options);
   const jit::ScopedThreads threads(options.threads);
   const ir::Module fused = Fused(compiler::NameExtents(module), options);
+  (void)runtime::InputSymbols(compiler::InputsOf(fused.Main()));  // refuses what no input shows
   compiler::SymbolicKernels kernels =
       compiler::LowerSymbolicKernels(fused, StrategyOf(options, false));
   const compiler::PreparedArrays prepared(fused, kernels, CodeOf(options));
@@ -205,8 +206,10 @@ absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOpti
     const jit::ScopedThreads threads(options.threads);
     Lowered lowered;
     lowered.module = Fused(compiler::NameExtents(module), options);
-    lowered.kernels =
-        compiler::LowerSymbolicKernels(lowered.module, StrategyOf(options, false)).list;
+    compiler::SymbolicKernels kernels =
+        compiler::LowerSymbolicKernels(lowered.module, StrategyOf(options, false));
+    lowered.kernels = std::move(kernels.list);
+    lowered.plan.conditions = std::move(kernels.conditions);
     return lowered;
   });
 }

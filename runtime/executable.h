@@ -50,8 +50,8 @@ class Executable {
     std::vector<std::shared_ptr<const jit::Callable>> kernels;
     std::vector<NDArray> constants;
     int threads = 0;  // of a run, unless a session says otherwise; 0: all
-    // Of a model of symbolic extents, which has no plan of its own: the executable for inputs of
-    // these shapes. It throws for inputs that the model does not take.
+    // Of a model of symbolic extents, whose plan, if it has one, has variables: the executable for
+    // inputs of these shapes. It throws for inputs that the model does not take.
     std::function<Executable(const Inputs& inputs)> bind = nullptr;
     std::vector<InputInfo> inputs = {};  // of such a model, or of a program
     // Of a model with control flow, which has no plan of its own.
@@ -75,7 +75,8 @@ class Executable {
   std::vector<InputInfo> inputs() const;
   // What runs inputs of these shapes: itself, unless it is symbolic. Errors as of Run.
   absl::StatusOr<Executable> Bind(const Inputs& inputs) const;
-  // Empty where the executable is symbolic or a program, whose parts have plans.
+  // Empty for a program, whose parts have plans, and for what Compile made of a module of symbolic
+  // extents. What was lowered first, or loaded, has the plan with variables.
   const Plan& plan() const;
   const std::vector<std::shared_ptr<const jit::Callable>>& kernels() const;
   const std::vector<NDArray>& constants() const;

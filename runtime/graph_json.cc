@@ -36,9 +36,8 @@ Json NodeJson(const Node& node) {
 
 // Expressions of variables are texts.
 Json ShapeJson(const Entry& entry) {
-  if (entry.extents.empty()) return entry.shape;
   Json json = Json::array();
-  for (const Dim& extent : entry.extents)
+  for (const Dim& extent : entry.dims())
     json.push_back(extent.is_static() ? Json(extent.value()) : Json(extent.ToString()));
   return json;
 }

@@ -43,6 +43,10 @@ struct Entry {
   std::size_t offset = 0;         // bytes from the storage's start, once assigned
   std::vector<Dim> extents = {};  // with variables: what `shape` is
 
+  // The shape, with expressions where there are variables.
+  std::vector<Dim> dims() const {
+    return extents.empty() ? std::vector<Dim>(shape.begin(), shape.end()) : extents;
+  }
   // Throws InvalidArgument for a value too large for any memory.
   std::size_t bytes() const { return NumBytes(shape, dtype); }
 };

@@ -13,9 +13,7 @@ std::vector<InputInfo> InputsOf(const Plan& plan) {
   std::vector<InputInfo> inputs;
   for (const Node& node : plan.nodes) {
     if (node.kind != NodeKind::kInput) continue;
-    const Entry& entry = node.outputs[0];
-    InputInfo& input = inputs.emplace_back(InputInfo{node.name, entry.dtype, entry.extents});
-    if (input.extents.empty()) input.extents.assign(entry.shape.begin(), entry.shape.end());
+    inputs.push_back({node.name, node.outputs[0].dtype, node.outputs[0].dims()});
   }
   return inputs;
 }
@@ -52,15 +50,14 @@ class Binder {
 }  // namespace
 
 Executable MakeSymbolicExecutable(SymbolicParts parts) {
-  const int threads = parts.threads;
-  std::vector<std::shared_ptr<const jit::Callable>> kernels = std::move(parts.kernels);
+  Executable::Parts whole{.plan = parts.plan,
+                          .kernels = std::move(parts.kernels),
+                          .constants = parts.constants,
+                          .threads = parts.threads};
   const auto binder = std::make_shared<Binder>(std::move(parts));
-  return Executable({.plan = {},
-                     .kernels = std::move(kernels),
-                     .constants = {},
-                     .threads = threads,
-                     .bind = [binder](const Inputs& inputs) { return binder->Bind(inputs); },
-                     .inputs = binder->symbols().inputs()});
+  whole.bind = [binder](const Inputs& inputs) { return binder->Bind(inputs); };
+  whole.inputs = binder->symbols().inputs();
+  return Executable(std::move(whole));
 }
 
 }  // namespace tenon::runtime

@@ -38,8 +38,9 @@ double SecondsSince(Clock::time_point start) {
 // Each kernel beside the floor of its time, instead of the times of whole runs.
 void BenchFloors(const BenchArguments& arguments) {
   const CompileOptions options = arguments.compile.Options();
-  const Lowered lowered = ValueOrThrow(
-      Lower(arguments.compile.Partitioned(LoadModel(arguments.model).module), options));
+  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
+  RequireNumbers(module, "bench --floors");
+  const Lowered lowered = ValueOrThrow(Lower(module, options));
   const Executable exe = ValueOrThrow(Link(lowered, options));
   const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed), kFloorRuns);
   const tune::MachineSpeed machine = tune::MeasureMachine(options.target, options.threads);

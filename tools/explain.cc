@@ -83,6 +83,8 @@ std::string OriginsText(const std::vector<std::string>& origins) {
 std::string ExplainText(const Lowered& lowered, const Target& target,
                         const PassDecisions& decisions) {
   std::string text = StrCat("target ", target.ToString(), "\n", ExplainText(decisions));
+  for (const ExtentCondition& condition : lowered.plan.conditions)
+    StrAppend(&text, "the extents need ", condition.ToString(), "\n");
   for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
     StrAppend(&text, lowered.kernels[i].name, "\n");
     for (const runtime::Node* node : CallsOf(lowered, i)) {
@@ -109,8 +111,12 @@ std::string ExplainJson(const Lowered& lowered, const Target& target,
                        {"rules", JsonOf(RulesOf(kernel))},
                        {"nodes", std::move(nodes)}});
   }
+  Json conditions = Json::array();
+  for (const ExtentCondition& condition : lowered.plan.conditions)
+    conditions.push_back(condition.ToString());
   Json all = JsonOf(decisions);
   all["target"] = target.ToString();
+  all["conditions"] = std::move(conditions);
   all["kernels"] = std::move(kernels);
   return Printed(all);
 }

@@ -67,6 +67,7 @@ Json TextsOf(const LoweredKernel& kernel, const jit::CompileOptions& options) {
 
 Json ReportOf(const ExploreArguments& arguments) {
   const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
+  RequireNumbers(module, "explore");
   PassDecisions decisions;
   CompileOptions options = arguments.compile.Options();
   options.fusion_report = &decisions.fusion;

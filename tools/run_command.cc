@@ -160,7 +160,7 @@ Source LoadSource(const RunArguments& arguments) {
     std::vector<ir::Type> types;
     for (std::size_t i = 0; i + plan.extents.size() < plan.heads.size(); ++i) {
       const runtime::Entry& entry = plan.entry(plan.heads[i]);
-      types.push_back(ir::TensorType({entry.shape.begin(), entry.shape.end()}, entry.dtype));
+      types.push_back(ir::TensorType(entry.dims(), entry.dtype));
     }
     std::vector<runtime::InputInfo> inputs = saved.executable.inputs();
     return {.module = std::nullopt,

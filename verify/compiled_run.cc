@@ -99,6 +99,11 @@ Arrays CompiledRun::Of(const ir::Module& module, const Arrays& inputs) const {
     CompileOptions changed = options;
     changed.cache_dir = cache_dir;
     if (const auto symbolic = symbols ? WithSymbols(module, *symbols) : std::nullopt) {
+      if (in_steps) {
+        // Not all models have one plan for all values.
+        if (const auto lowered = Lower(*symbolic, changed); lowered.ok())
+          return ValueOrThrow(Link(*lowered, changed));
+      }
       absl::StatusOr<Executable> executable = Compile(*symbolic, changed);
       // Types may not follow from variables, or contradict each other where numbers agree.
       const absl::StatusCode code = executable.status().code();
@@ -133,8 +138,9 @@ std::string CompiledRun::ToString() const {
                 options.winograd ? "" : "no Winograd, ", options.keep_nan ? "NaN kept, " : "",
                 options.reassociate_reductions ? "" : "sums in order, ",
                 options.check_bounds ? "bounds checked, " : "",
-                symbols ? StrCat("symbolic (", *symbols, "), ") : std::string(), "compiled for ",
-                options.threads, " threads and run on ", run_threads, ", ",
+                symbols ? StrCat("symbolic (", *symbols, "), ") : std::string(),
+                in_steps ? "lowered and linked, " : "", "compiled for ", options.threads,
+                " threads and run on ", run_threads, ", ",
                 cache == CacheUse::kNone ? "" : "from a cache, too, ", NameOf(caller));
 }
 
@@ -144,6 +150,7 @@ CompiledRun RandomRun(Random& random) {
   run.options.check_bounds = random.Chance(80);
   run.options.threads = 1;
   if (random.Chance(30)) run.symbols = random.Below(1000000);
+  run.in_steps = run.symbols && random.Chance(40);
   if (random.Chance(50)) return run;
   run.options.opt_level = static_cast<int>(random.Below(5));
   run.options.library = random.Of(std::vector<LibraryChoice>{

@@ -35,6 +35,8 @@ struct CompiledRun {
   // Some extents of inputs are variables when the module is compiled (symbolic_module.h); this is
   // the seed that says which. Where there is no such compile, the module is compiled as it is.
   std::optional<std::uint64_t> symbols;
+  // Of such a module: by Lower and Link, which make one plan for all values, where they can.
+  bool in_steps = false;
 
   // Errors: those of Compile and Run; DataLoss where two runs that must give the same bits do not.
   std::vector<NDArray> Of(const ir::Module& module, const std::vector<NDArray>& inputs) const;

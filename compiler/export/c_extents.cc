@@ -46,11 +46,6 @@ static int64_t tenon_extent_times(int64_t a, int64_t b, int32_t* status) {
 
 }  // namespace
 
-std::vector<Dim> ExtentsOf(const Entry& entry) {
-  if (!entry.extents.empty()) return entry.extents;
-  return {entry.shape.begin(), entry.shape.end()};
-}
-
 CExtents::CExtents(const runtime::Plan& plan, std::string function)
     : plan_(plan), function_(std::move(function)), program_(plan.symbols) {
   for (const Node& node : plan_.nodes) {
@@ -62,7 +57,7 @@ CExtents::CExtents(const runtime::Plan& plan, std::string function)
     }
     if (node.kind != NodeKind::kInput) continue;
     std::vector<int>& input = inputs_.emplace_back();
-    for (const Dim& extent : ExtentsOf(node.outputs[0])) input.push_back(Of(extent));
+    for (const Dim& extent : node.outputs[0].dims()) input.push_back(Of(extent));
   }
   for (const ExtentCondition& condition : plan_.conditions)
     conditions_.emplace_back(Of(condition.a), Of(condition.b));

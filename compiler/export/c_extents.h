@@ -52,9 +52,6 @@ class CExtents {
   std::vector<std::pair<int, int>> conditions_;
 };
 
-// What an entry's extents are, be they numbers or expressions.
-std::vector<Dim> ExtentsOf(const runtime::Entry& entry);
-
 }  // namespace tenon::compiler
 
 #endif  // TENON_COMPILER_EXPORT_C_EXTENTS_H_

@@ -247,7 +247,7 @@ class ModelWriter {
     jit::CBlock out;
     out.Line("(void)output_shapes;");
     for (std::size_t k = 0; k < plan_.heads.size(); ++k) {
-      const std::vector<Dim> extents = ExtentsOf(plan_.entry(plan_.heads[k]));
+      const std::vector<Dim> extents = plan_.entry(plan_.heads[k]).dims();
       for (std::size_t d = 0; d < extents.size(); ++d)
         out.Line(StrCat("output_shapes[", k, "][", d, "] = ", Number(extents[d]), ";"));
     }
@@ -286,7 +286,7 @@ class ModelWriter {
       if (extents_.has_variables()) {
         StrAppend(
             &text, "(",
-            StrJoin(ExtentsOf(entry), ", ",
+            StrJoin(entry.dims(), ", ",
                     [](std::string* out, const Dim& dim) { *out += Comment(dim.ToString()); }),
             ")\n");
       } else {

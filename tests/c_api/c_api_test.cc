@@ -387,4 +387,31 @@ TEST(CApiTest, TheHeaderKeepsEveryDeclarationOfVersion1) {
     EXPECT_TRUE(now.contains(declaration)) << declaration;
 }
 
+TEST(CApiTest, AModelOfVariablesTakesAllTheirValues) {
+  TenonExecutable* executable = Compiled(
+      "def @main(%x: Tensor[(n, 3), float32]) { nn.relu(concatenate((%x, %x), axis=0)) }\n");
+  TenonText* text = nullptr;
+  EXPECT_EQ(MessageOf(tenon_describe(executable, &text)), "");
+  EXPECT_THAT(Taken(text), AllOf(HasSubstr(R"("shape":["n",3])"), HasSubstr(R"(["2*n",3])")));
+  EXPECT_EQ(MessageOf(tenon_graph_json(executable, &text)), "");
+  EXPECT_THAT(Taken(text), HasSubstr("\"2*n\""));
+  const char* names[] = {"x"};
+  for (const std::int64_t rows : {1, 5}) {
+    Floats x({rows, 3}, std::vector<float>(static_cast<std::size_t>(rows * 3), 2.0F));
+    const DLTensor* inputs[] = {&x.tensor};
+    DLManagedTensor* result = nullptr;
+    EXPECT_EQ(MessageOf(tenon_run(executable, names, inputs, 1, &result, 1)), "");
+    ASSERT_NE(result, nullptr);
+    EXPECT_EQ(result->dl_tensor.shape[0], 2 * rows);
+    EXPECT_EQ(static_cast<const float*>(result->dl_tensor.data)[rows * 6 - 1], 2.0F);
+    result->deleter(result);
+  }
+  Floats wide({2, 4}, std::vector<float>(8));
+  const DLTensor* inputs[] = {&wide.tensor};
+  DLManagedTensor* result = nullptr;
+  EXPECT_THAT(MessageOf(tenon_run(executable, names, inputs, 1, &result, 1)),
+              HasSubstr("input 'x' has 4 elements on axis 1; it must have 3"));
+  tenon_executable_free(executable);
+}
+
 }  // namespace

@@ -188,11 +188,11 @@ TEST(SavedFilesTest, KernelsOfAnotherExecutableAreRefused) {
 TEST(SavedFilesTest, AFormatOfTheFutureIsRefused) {
   const SavedFolder saved;
   auto manifest = nlohmann::ordered_json::parse(ReadText(saved.File("tenon.json")));
-  manifest["format"] = 2;
+  manifest["format"] = 3;
   WriteText(saved.File("tenon.json"), manifest.dump());
   EXPECT_EQ(LoadExecutable(saved.path()).status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(saved.Failure(),
-              HasSubstr("tenon.json has format 2; this version of Tenon reads format 1"));
+              HasSubstr("tenon.json has format 3; this version of Tenon reads format 2"));
 }
 
 // A library made by hand, which the manifest takes for the one that was saved.
@@ -212,7 +212,7 @@ void WriteLibrary(const SavedFolder& saved, const std::string& start) {
 TEST(SavedFilesTest, AFeatureThatTheCpuLacksIsNamed) {
   const SavedFolder saved;
   WriteLibrary(saved,
-               "const struct TenonSavedLibrary* TenonSavedLibrary1(\n"
+               "const struct TenonSavedLibrary* TenonSavedLibrary2(\n"
                "    const struct TenonSavedRuntime* r) {\n"
                "  static const struct TenonSavedLibrary library = {\"amx-int9\", 0, NULL};\n"
                "  return &library;\n}\n");
@@ -230,10 +230,11 @@ TEST(SavedFilesTest, ALibraryOfSomethingElseIsRefused) {
 TEST(SavedFilesTest, KernelsThatTakeOtherArraysAreRefused) {
   const SavedFolder saved(Parsed("def @main(%x: Tensor[(8), float32]) { exp(%x) }\n"));
   WriteLibrary(saved,
-               "static const int64_t bytes[] = {32, 64};\n"
+               "static void bytes(const int64_t* extents, int64_t* bytes) {\n"
+               "  bytes[0] = 32;\n  bytes[1] = 64;\n}\n"
                "static const struct TenonSavedKernel k = {\"tvmgen_default_fused_exp\", NULL, 2, "
-               "bytes};\n"
-               "const struct TenonSavedLibrary* TenonSavedLibrary1(\n"
+               "0, bytes};\n"
+               "const struct TenonSavedLibrary* TenonSavedLibrary2(\n"
                "    const struct TenonSavedRuntime* r) {\n"
                "  static const struct TenonSavedLibrary library = {NULL, 1, &k};\n"
                "  return &library;\n}\n");

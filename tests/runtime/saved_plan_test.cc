@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tenon/support/error.h"
+#include "tenon/tests/runtime/symbolic_example.h"
 
 namespace tenon::runtime {
 namespace {
@@ -100,8 +101,7 @@ struct Damage {
 class DamagedPlanTest : public ::testing::TestWithParam<Damage> {};
 
 // The words for the files with `damage`, whose marks are right.
-std::string Refusal(const Damage& damage) {
-  SavedTexts texts = ToTexts(Example());
+std::string RefusalOf(SavedTexts texts, const Damage& damage) {
   const bool in_graph = std::string(damage.file) == kGraphFile;
   Json json = Json::parse(in_graph ? texts.graph : texts.manifest);
   const Json::json_pointer place(damage.place);
@@ -128,7 +128,7 @@ std::string Refusal(const Damage& damage) {
 }
 
 TEST_P(DamagedPlanTest, IsRefusedWithItsPlace) {
-  EXPECT_THAT(Refusal(GetParam()), HasSubstr(GetParam().message));
+  EXPECT_THAT(RefusalOf(ToTexts(Example()), GetParam()), HasSubstr(GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -185,6 +185,53 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{kManifestFile, "/extents", Json::parse(R"([{"result": 0, "axis": 0, "count": 2}])"),
                "an extent belongs to no result"},
         Damage{kManifestFile, "/threads", "two", "tenon.json.threads must be a whole number"}));
+
+SavedPlan ExampleWithVariables() {
+  return {.plan = SymbolicExample(),
+          .kernels = {"both"},
+          .constants_at = {},
+          .result_names = {},
+          .threads = 1,
+          .params = {},
+          .kernels_file = {}};
+}
+
+TEST(SavedPlanTest, VariablesAreReadAsTheyAreWritten) {
+  const SavedPlan saved = ExampleWithVariables();
+  const SavedPlan read = ParseSavedPlan(ToTexts(saved));
+  EXPECT_EQ(ToTexts(read).graph, ToTexts(saved).graph);
+  EXPECT_EQ(ToTexts(read).manifest, ToTexts(saved).manifest);
+  EXPECT_EQ(read.plan.symbols, saved.plan.symbols);
+  EXPECT_EQ(read.plan.conditions, saved.plan.conditions);
+  for (std::size_t n = 0; n < read.plan.nodes.size(); ++n) {
+    const Node &a = read.plan.nodes[n], &b = saved.plan.nodes[n];
+    EXPECT_EQ(a.begins, b.begins);
+    EXPECT_EQ(a.arguments, b.arguments);
+    EXPECT_EQ(a.outputs[0].extents, b.outputs[0].extents);
+    EXPECT_EQ(a.outputs[0].shape, b.outputs[0].shape);
+  }
+}
+
+TEST(SavedPlanTest, DamagedVariablesAreRefusedWithTheirPlace) {
+  const std::vector<Damage> all = {
+      {kManifestFile, "/variables", nullptr, "tenon.json has no \"variables\""},
+      {kManifestFile, "/variables/example", Json::array(), "variables.example must be an object"},
+      {kManifestFile, "/variables/example/n", 0, "example.n must be a whole number from 1"},
+      {kManifestFile, "/variables/operations/0/0", "power", "is power, which is no operation"},
+      {kManifestFile, "/variables/operations/0/1", 1, "must be a whole number from 0 to 0"},
+      {kManifestFile, "/variables/operations/3", Json::array({"add", 3, 0}),
+       "must be a whole number from 0 to 2"},
+      {kManifestFile, "/variables/operations/3", Json::array({"floordiv", 0, 0}),
+       "divides by what is no positive number"},
+      {kManifestFile, "/variables/texts", Json::object(), "is no expression of the manifest"},
+      {kManifestFile, "/variables/texts/n", 900, "texts.n must be a whole number"},
+      {kManifestFile, "/variables/conditions/0/is", "near", "conditions[0].is is near"},
+      {kManifestFile, "/nodes/1/arguments/0", "m", "arguments[0] is no expression"}};
+  for (const Damage& damage : all) {
+    SCOPED_TRACE(damage.place);
+    EXPECT_THAT(RefusalOf(ToTexts(ExampleWithVariables()), damage), HasSubstr(damage.message));
+  }
+}
 
 TEST(SavedPlanTest, TextsThatAreNoJsonAreRefused) {
   for (const std::string& text :

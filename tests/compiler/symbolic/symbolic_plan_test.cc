@@ -2,8 +2,6 @@
 // interpreter for each of the values.
 #include "tenon/compiler/symbolic/symbolic_plan.h"
 
-#include <algorithm>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,16 +11,15 @@
 #include "tenon/compiler/export.h"
 #include "tenon/compiler/save_executable.h"
 #include "tenon/compiler/symbolic/concrete_module.h"
-#include "tenon/ir/visit.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/runtime/saved_executable.h"
-#include "tenon/runtime/symbolic_plan.h"
+#include "tenon/strategies/register_op.h"
 #include "tenon/tests/jit/c_library.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon {
 namespace {
 
-namespace fs = std::filesystem;
 using jit::FailureOf;
 using jit::ScopedFolder;
 using ::testing::HasSubstr;
@@ -224,6 +221,8 @@ TEST_P(SymbolicPlanTest, ASavedExecutableRunsForAllValuesWithTheSameBits) {
   ASSERT_EQ(SaveExecutable(lowered, folder / "net"), absl::OkStatus());
   const Executable loaded = ValueOrThrow(runtime::LoadExecutable(folder / "net")).executable;
   ASSERT_TRUE(loaded.is_symbolic());
+  EXPECT_EQ(loaded.GraphJson(), original.GraphJson());
+  EXPECT_EQ(jit::ReadText(folder / "net/graph.json"), original.GraphJson());
   ASSERT_EQ(loaded.inputs().size(), original.inputs().size());
   for (std::size_t i = 0; i < loaded.inputs().size(); ++i)
     EXPECT_EQ(loaded.inputs()[i].extents, original.inputs()[i].extents);
@@ -234,6 +233,109 @@ TEST_P(SymbolicPlanTest, ASavedExecutableRunsForAllValuesWithTheSameBits) {
       EXPECT_TRUE(results[i].SameBytes(same[i])) << "result " << i;
     return results;
   });
+}
+
+// A window of 5 rows, and two inputs of one batch.
+Lowered Windows() {
+  return ValueOrThrow(
+      Lower(Parsed("def @main(%x: Tensor[(n, 1, h, 8), float32], %y: Tensor[(n, 3), float32],\n"
+                   "          %k: Tensor[(1, 1, 5, 5), float32]) {\n"
+                   "  (nn.conv2d(%x, %k), exp(%y))\n}\n")));
+}
+runtime::Inputs WindowInputs(const Shape& x, const Shape& y, const Shape& k = {1, 1, 5, 5}) {
+  return {{"x", NDArray::Zeros(x, Float32)},
+          {"y", NDArray::Zeros(y, Float32)},
+          {"k", NDArray::Zeros(k, Float32)}};
+}
+
+TEST(SymbolicExportTest, ShapesThatTheModelDoesNotTakeAreRefused) {
+  const ScopedFolder folder;
+  const Lowered lowered = Windows();
+  ASSERT_EQ(ExportSharedLibrary(lowered, folder / "net.so"), absl::OkStatus());
+  const Exported net(folder / "net.so", lowered.plan);
+  const auto code = [&](const runtime::Inputs& inputs) {
+    const Exported::Shapes shapes = net.ShapesOf(inputs);
+    std::vector<std::int64_t> first(4), second(2);
+    std::int64_t* const extents[] = {first.data(), second.data()};
+    const std::int32_t status = net.OutputShapes()(shapes.data.data(), extents);
+    EXPECT_EQ(net.WorkspaceBytes()(shapes.data.data()) == -1, status != 0);
+    EXPECT_EQ(status,
+              net.RunFunction()(nullptr, shapes.data.data(), nullptr, nullptr) == 2 ? 2 : 0);
+    return status;
+  };
+  EXPECT_EQ(code(WindowInputs({2, 1, 4, 8}, {2, 3})), 2) << "the window is larger";
+  EXPECT_EQ(code(WindowInputs({2, 1, 9, 7}, {2, 3})), 2) << "an extent that is a number";
+  EXPECT_EQ(code(WindowInputs({2, 1, 9, 8}, {3, 3})), 2) << "another batch";
+  EXPECT_EQ(code(WindowInputs({0, 1, 9, 8}, {0, 3})), 2) << "no elements";
+  const std::int64_t huge[][4] = {{std::int64_t{1} << 40, 1, std::int64_t{1} << 40, 8},
+                                  {std::int64_t{1} << 40, 3},
+                                  {1, 1, 5, 5}};
+  const std::int64_t* const shapes[] = {huge[0], huge[1], huge[2]};
+  EXPECT_EQ(net.WorkspaceBytes()(shapes), -1) << "sizes that do not fit";
+}
+
+TEST(SymbolicExportTest, TheHeaderSaysWhatTheArraysHold) {
+  const ScopedFolder folder;
+  ASSERT_EQ(ExportCSource(Windows(), folder / "net.c"), absl::OkStatus());
+  const std::string header = jit::ReadText(folder / "net.h");
+  for (const char* part :
+       {"inputs[0]: x, float32 (n, 1, h, 8)", "outputs[0]: float32 (n, 1, h - 4, 4)",
+        "shapes[i]: the extents of inputs[i]",
+        "int32_t net_run(const void* const* inputs, const int64_t* const* shapes, ",
+        "int64_t net_workspace_bytes(const int64_t* const* shapes);",
+        "int32_t net_output_shapes(const int64_t* const* shapes, ",
+        "2 for shapes that the model does not take"})
+    EXPECT_THAT(header, HasSubstr(part));
+  EXPECT_THAT(header, Not(HasSubstr("WORKSPACE_BYTES")));
+}
+
+TEST(SymbolicExportTest, RefusedValuesAreNamed) {
+  const Lowered lowered = Windows();
+  const ScopedFolder folder;
+  ASSERT_EQ(SaveExecutable(lowered, folder / "net"), absl::OkStatus());
+  const Executable loaded = ValueOrThrow(runtime::LoadExecutable(folder / "net")).executable;
+  for (const Executable& exe : {ValueOrThrow(Link(lowered)), loaded}) {
+    const auto message = [&](const runtime::Inputs& inputs) {
+      return std::string(exe.Run(inputs).status().message());
+    };
+    EXPECT_THAT(message(WindowInputs({2, 1, 4, 8}, {2, 3})),
+                HasSubstr("the model needs 5 <= h, for nn.conv2d; here h = 4, n = 2"));
+    EXPECT_THAT(message(WindowInputs({2, 1, 9, 8}, {3, 3})),
+                HasSubstr("input 'y' has 3 elements on axis 0; it must have 2"));
+    EXPECT_THAT(message(WindowInputs({0, 1, 9, 8}, {0, 3})), HasSubstr("n must be at least 1"));
+    EXPECT_TRUE(exe.Run(WindowInputs({2, 1, 9, 8}, {2, 3})).ok());
+  }
+}
+
+std::string RefusalOfLower(const std::string& text) {
+  return std::string(Lower(Parsed(text)).status().message());
+}
+
+TEST(SymbolicLowerTest, AVariableThatNoInputHasAloneIsRefused) {
+  EXPECT_THAT(RefusalOfLower("def @main(%x: Tensor[(2*n), float32]) { exp(%x) }"),
+              HasSubstr("no input of the model has the extent n alone"));
+}
+
+// The author's relation compares numbers, so that what it would refuse is not known.
+TEST(SymbolicLowerTest, AnOperatorThatDoesNotSayWhatItNeedsIsNamed) {
+  strategies::OpRegistration("test.symbolic_pairs")
+      .Argument("data", "Tensor", "of an even number of rows")
+      .TypeRelation([](ops::TypeCall& call) {
+        const auto* x = call.tensor(0);
+        if (x == nullptr) return;
+        if (x->shape[0].is_static() && x->shape[0].value() % 2 != 0) call.Refuse("odd");
+        call.LearnResult(call.input(0));
+      })
+      .Elementwise([](te::Expr x) { return x; });
+  const std::string text =
+      "def @main(%x: Tensor[(n, 3), float32]) { test.symbolic_pairs(exp(%x)) }";
+  EXPECT_THAT(RefusalOfLower(text),
+              HasSubstr("the type relation of test.symbolic_pairs does not say what it needs of "
+                        "variables; register the operator with the column ops::KnownConditions"));
+  const Executable exe = ValueOrThrow(Compile(Parsed(text)));
+  EXPECT_TRUE(exe.Run({{"x", NDArray::Zeros({4, 3}, Float32)}}).ok());
+  EXPECT_THAT(std::string(exe.Run({{"x", NDArray::Zeros({5, 3}, Float32)}}).status().message()),
+              HasSubstr("test.symbolic_pairs: odd"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, SymbolicPlanTest, ::testing::ValuesIn(kCases),
