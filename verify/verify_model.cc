@@ -26,7 +26,8 @@ Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
   const ir::Module typed =
       passes::InferType(passes::NameRunTimeExtents(compiler::NameExtents(module)));
   // Checks the inputs.
-  if (compiler::HasSymbols(typed)) (void)runtime::InputSymbols(compiler::InputsOf(typed.Main())).Solve(inputs);
+  if (compiler::HasSymbols(typed))
+    (void)runtime::InputSymbols(compiler::InputsOf(typed.Main())).Solve(inputs);
   Arrays by_parameter;
   for (const ir::Expr& param : typed.Main().params) {
     const std::string& name = param.As<ir::VarNode>()->name;
