@@ -148,7 +148,7 @@ class Importer {
       if (narrow != nullptr) meaning_.narrow.emplace(values_[input.name()], narrow);
     }
     LoopFunctions loops;
-    if (options_.control_flow && !has_symbols_) meaning_.loops = &loops;
+    if (options_.control_flow) meaning_.loops = &loops;
     std::vector<Expr> outputs = GraphImporter(std::move(meaning_), options_.evaluate,
                                               {.folding = ops::FoldingBudget(bytes)})
                                     .Import(graph_, std::move(values_));
@@ -189,7 +189,6 @@ class Importer {
       }
       if (options_.symbolic && !options_.shapes.contains(input.name) && input.extents &&
           !input.Fixed()) {
-        has_symbols_ = true;
         AddParameter(input.name, ir::TensorType(SymbolsOf(input), input.dtype));
         continue;
       }
@@ -257,7 +256,6 @@ class Importer {
   GraphImporter::Meaning meaning_;
   NamedValues values_;
   std::vector<Expr> params_;
-  bool has_symbols_ = false;
   std::set<std::string> symbols_;  // names of extents
 };
 

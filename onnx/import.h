@@ -41,7 +41,7 @@ struct ImportOptions {
   // depends only on them, such as the branch of an If, is known at import.
   std::map<std::string, NDArray> constants;
   // Whether the module may have ifs and recursive functions. Without them, both branches of an If
-  // are computed and a Loop is unrolled. Modules of symbolic extents have none.
+  // are computed and a Loop is unrolled.
   bool control_flow = true;
   // Evaluates operators over constants; usually strategies::EvaluateCall.
   passes::ConstantEvaluator evaluate;

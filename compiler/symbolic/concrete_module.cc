@@ -184,24 +184,28 @@ ConcreteModule Made(const ir::Module& module, const Meaning& meaning) {
   return made;
 }
 
+ConcreteModule WithMeaning(const ir::Module& module, const Meaning& meaning) {
+  if (std::optional<ConcreteModule> made = QuickMaker(meaning).Make(module))
+    return *std::move(made);
+  return Made(module, meaning);
+}
+
 }  // namespace
 
 ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values) {
-  const Meaning number = [&](const Dim& dim) {
+  return WithMeaning(module, [&](const Dim& dim) {
     const std::optional<std::int64_t> extent = dim.Evaluate(values);
     if (!extent || *extent < 0)
       throw InvalidArgument(StrCat("the extent ", dim.ToString(), " of a value is ",
                                    extent ? StrCat(*extent) : "too large"));
     return Dim(*extent);
-  };
-  if (std::optional<ConcreteModule> made = QuickMaker(number).Make(module)) return *std::move(made);
-  return Made(module, number);
+  });
 }
 
 ConcreteModule WithExtents(const ir::Module& module, const Dim::Values& values) {
   std::map<std::string, Dim> numbers;
   for (const auto& [name, value] : values) numbers.emplace(name, value);
-  return Made(module, [&](const Dim& dim) { return dim.Substitute(numbers); });
+  return WithMeaning(module, [&](const Dim& dim) { return dim.Substitute(numbers); });
 }
 
 }  // namespace tenon::compiler

@@ -16,6 +16,7 @@
 #include "tenon/support/strings.h"
 
 namespace tenon::compiler {
+
 using ir::Expr;
 
 SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy,

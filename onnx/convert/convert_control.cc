@@ -12,6 +12,7 @@
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/run_time_loop.h"
 #include "tenon/onnx/convert/sequence.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
@@ -81,7 +82,7 @@ std::vector<Expr> If(Node& node) {
                                  " in the other; with a condition that is computed when the model "
                                  "runs, both must be of one type; ",
                                  kFixingACondition));
-    are_tensors = are_tensors && ir::IsStaticTensor(a);
+    are_tensors = are_tensors && HasKnownExtents(a);
     are_there = are_there && is_there(selected[i]) && is_there(others[i]);
   }
   if (are_tensors && !are_there && node.loops() != nullptr)
@@ -225,31 +226,38 @@ std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& f
   const auto results = static_cast<std::size_t>(body.output_size());
   std::vector<Expr> values(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(carried));
   std::vector<std::vector<Expr>> steps(results - carried);
-  std::optional<std::int64_t> count;
+  Dim all;
   Ints axes;
   for (std::size_t i = 0; i < form.scanned; ++i) {
-    const Shape shape = ShapeOf(inputs[carried + i]);
-    axes.push_back(ops::NormalAxis(form.input_axes[i], shape.size(), "scan_input_axes"));
-    const std::int64_t extent = shape[static_cast<std::size_t>(axes.back())];
-    if (count && *count != extent)
-      throw InvalidArgument(StrCat("inputs of ", *count, " and ", extent, " steps are scanned"));
-    count = extent;
+    const std::vector<Dim> dims = DimsOf(inputs[carried + i]);
+    axes.push_back(ops::NormalAxis(form.input_axes[i], dims.size(), "scan_input_axes"));
+    const Dim& extent = dims[static_cast<std::size_t>(axes.back())];
+    if (extent.is_any()) throw Unimplemented("how many steps are scanned is not known at import");
+    if (i > 0 && !(all == extent))
+      throw InvalidArgument(
+          StrCat("inputs of ", all.ToString(), " and ", extent.ToString(), " steps are scanned"));
+    all = extent;
   }
-  if (node.loops() != nullptr && *count > kUnrolledTurns) {
+  const bool is_counted = all.is_static();
+  const std::int64_t count = is_counted ? all.value() : 0;
+  if (node.loops() != nullptr && (!is_counted || count > kUnrolledTurns)) {
     try {
       auto results = ScanAtRunTime(
-          node, {.body = body, .form = form, .inputs = inputs, .axes = axes, .count = *count});
+          node, {.body = body, .form = form, .inputs = inputs, .axes = axes, .count = all});
       if (results) return *std::move(results);
     } catch (const Error& error) {
-      if (error.code() == absl::StatusCode::kInternal || *count > kMaxTurns) throw;
+      if (error.code() == absl::StatusCode::kInternal || !is_counted || count > kMaxTurns) throw;
     }
   }
-  if (*count > kMaxTurns)
+  if (!is_counted)
+    throw Unimplemented(StrCat("a scan of ", all.ToString(),
+                               " steps is a loop, which this import may not make; give numbers"));
+  if (count > kMaxTurns)
     throw Unimplemented(StrCat("the scan runs more than ", kMaxTurns, " steps"));
-  for (std::int64_t step = 0; step < *count; ++step) {
+  for (std::int64_t step = 0; step < count; ++step) {
     std::vector<Expr> given = values;
     for (std::size_t i = 0; i < form.scanned; ++i) {
-      const std::int64_t at = form.input_directions[i] != 0 ? *count - 1 - step : step;
+      const std::int64_t at = form.input_directions[i] != 0 ? count - 1 - step : step;
       given.push_back(node.Typed(ElementAlong(inputs[carried + i], at, axes[i])));
     }
     const std::vector<Expr> made = node.Inlined(body, given);

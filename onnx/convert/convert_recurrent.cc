@@ -157,8 +157,8 @@ class Layer {
 
   Expr StepByStep(const Step& step, Direction* d) const {
     const std::int64_t steps = steps_.is_static() ? steps_.value() : 0;
-    if (steps > kUnrolledTurns && node_.loops() != nullptr) {
-      if (const Expr sequence = AsLoop(step, steps, d)) return sequence;
+    if ((!steps_.is_static() || steps > kUnrolledTurns) && node_.loops() != nullptr) {
+      if (const Expr sequence = AsLoop(step, d)) return sequence;
     }
     if (steps < 1 || steps > kMaxSteps)
       throw Unimplemented(StrCat("a sequence of ", steps_.ToString(),
@@ -175,9 +175,10 @@ class Layer {
   }
 
   // Null where all is constant and few enough steps to be computed at import.
-  Expr AsLoop(const Step& step, std::int64_t steps, Direction* d) const {
+  Expr AsLoop(const Step& step, Direction* d) const {
     const Expr number = LoopVariable(node_, ir::TensorType({}, Int64));
-    const Expr t = d->reverse ? Typed(ops::Subtract(TurnNumber(steps - 1), number)) : number;
+    const StepNumbers numbers(node_, steps_, d->x_gates, 0);
+    const Expr t = d->reverse ? Typed(ops::Subtract(numbers.last, number)) : number;
     Direction turn = *d;
     turn.h = LoopVariable(node_, d->h.checked_type());
     if (d->c) turn.c = LoopVariable(node_, d->c.checked_type());
@@ -188,11 +189,11 @@ class Layer {
     parts.Carry(number, TurnNumber(0), Typed(ops::Add(number, TurnNumber(1))));
     parts.Carry(h, d->h, Typed(turn.h));
     if (d->c) parts.Carry(c, d->c, Typed(turn.c));
-    parts.CarryBuffer(node_, steps, t, Typed(output));
-    parts.goes_on = Typed(ir::Call::Make(ops::Known().less, {number, TurnNumber(steps)}));
+    parts.CarryBuffer(node_, steps_, t, Typed(output));
+    parts.goes_on = Typed(ir::Call::Make(ops::Known().less, {number, numbers.count}));
     parts.around = {d->x_gates, d->recurrence, d->bias, d->peepholes, lengths_};
     const MadeLoop loop = MakeLoop(node_, parts);
-    if (loop.is_constant && steps <= kMaxSteps) return Expr();
+    if (loop.is_constant && steps_.is_static() && steps_.value() <= kMaxSteps) return Expr();
     d->h = loop.final_state[1];
     if (d->c) d->c = loop.final_state[2];
     return loop.final_state.back();

@@ -5,6 +5,8 @@
 #include <cctype>
 
 #include "tenon/ir/visit.h"
+#include "tenon/onnx/convert/known_extents.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/support/error.h"
@@ -13,8 +15,8 @@
 namespace tenon::onnx_import {
 namespace {
 
-void RequireNumbers(const ir::Type& type) {
-  if (!ir::IsStaticTensor(type))
+void RequireKnownExtents(const ir::Type& type) {
+  if (!HasKnownExtents(type))
     throw Unimplemented(StrCat("the loop carries a value of type ", ir::ToString(type),
                                "; it must be a tensor of extents that are known at import"));
 }
@@ -22,11 +24,13 @@ void RequireNumbers(const ir::Type& type) {
 using Exprs = std::unordered_set<Expr, ir::ExprHash>;
 
 // An array whose elements the turns of a loop give, before the first of them.
-Expr BufferFor(const Node& node, std::int64_t count, const ir::Type& element) {
-  Shape shape = ir::StaticShape(element, "an output of the turns of a loop");
-  shape.insert(shape.begin(), count);
-  return node.Typed(
-      ops::BroadcastTo(ops::Scalar(0, element.As<ir::TensorTypeNode>()->dtype), Ints(shape)));
+Expr BufferFor(const Node& node, const Dim& count, const ir::Type& type) {
+  RequireKnownExtents(type);
+  const auto& element = *type.As<ir::TensorTypeNode>();
+  std::vector<Dim> extents = element.shape;
+  extents.insert(extents.begin(), count);
+  const Expr zero = ir::Constant::Make(NDArray::Zeros({}, element.dtype));
+  return node.Typed(BroadcastTo(node.extents(), zero, extents));
 }
 Expr Written(const Node& node, const Expr& buffer, const Expr& place, const Expr& element) {
   return node.Typed(ops::ScatterND(buffer, node.Typed(ops::ReshapeToExtents(place, {1})), element));
@@ -70,7 +74,7 @@ void LoopParts::Carry(const Expr& variable, const Expr& value, const Expr& after
   next.push_back(after);
 }
 
-void LoopParts::CarryBuffer(const Node& node, std::int64_t count, const Expr& place,
+void LoopParts::CarryBuffer(const Node& node, const Dim& count, const Expr& place,
                             const Expr& element) {
   const Expr buffer = BufferFor(node, count, element.checked_type());
   const Expr variable = LoopVariable(node, buffer.checked_type());
@@ -79,6 +83,16 @@ void LoopParts::CarryBuffer(const Node& node, std::int64_t count, const Expr& pl
 
 Expr TurnNumber(std::int64_t value) {
   return ir::Constant::Make(NDArray::Scalar<std::int64_t>(value));
+}
+
+StepNumbers::StepNumbers(const Node& node, const Dim& steps, const Expr& array, std::int64_t axis) {
+  if (steps.is_static()) {
+    count = TurnNumber(steps.value());
+    last = TurnNumber(steps.value() - 1);
+    return;
+  }
+  count = node.Typed(ExtentValue(array, static_cast<std::size_t>(axis)));
+  last = node.Typed(ops::Subtract(count, TurnNumber(1)));
 }
 
 Expr LoopVariable(const Node& node, const ir::Type& type) {
@@ -90,7 +104,7 @@ MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
   std::vector<ir::Type> types;
   for (std::size_t i = 0; i < params.size(); ++i) {
     const ir::Type& type = parts.initial[i].checked_type();
-    RequireNumbers(type);
+    RequireKnownExtents(type);
     types.push_back(type);
     if (!ir::Equal(parts.next[i].checked_type(), type))
       throw Unimplemented(StrCat("a value is ", ir::ToString(type), " before a turn and ",

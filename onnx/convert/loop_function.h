@@ -48,7 +48,7 @@ struct LoopParts {
   // Adds a value to the state.
   void Carry(const Expr& variable, const Expr& value, const Expr& after);
   // Adds an array of `count` elements, of which a turn writes the one at `place`.
-  void CarryBuffer(const Node& node, std::int64_t count, const Expr& place, const Expr& element);
+  void CarryBuffer(const Node& node, const Dim& count, const Expr& place, const Expr& element);
 };
 
 struct MadeLoop {
@@ -61,8 +61,14 @@ struct MadeLoop {
 Expr LoopVariable(const Node& node, const ir::Type& type);
 // A constant of type int64, as numbers of turns are.
 Expr TurnNumber(std::int64_t value);
+// How many elements an array has along an axis, and the place of the last: constants, or values
+// that follow from its extents.
+struct StepNumbers {
+  StepNumbers(const Node& node, const Dim& steps, const Expr& array, std::int64_t axis);
+  Expr count, last;
+};
 // Values around the loop become arguments, constants excepted. All parts are typed. Throws
-// Unimplemented for a value whose type a turn changes or whose extents are not numbers.
+// Unimplemented for a value whose type a turn changes or whose extents are not known at import.
 MadeLoop MakeLoop(const Node& node, const LoopParts& parts);
 
 }  // namespace tenon::onnx_import

@@ -7,6 +7,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/sequence.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/index_builders.h"
@@ -45,7 +46,13 @@ LoopForm::LoopForm(Node& node)
                                  " values and ", node.num_outputs(),
                                  " outputs takes one more than these"));
   outputs = results - 1 - carried;
-  if (counts && node.input(0).As<ir::ConstantNode>() != nullptr) count = node.ConstantInt(0);
+  if (!counts) return;
+  if (node.input(0).As<ir::ConstantNode>() != nullptr) {
+    count = node.ConstantInt(0);
+    most = std::max<std::int64_t>(*count, 0);
+  } else if (const auto dims = DimsOfValue(node.input(0)); dims && dims->size() == 1) {
+    most = Max((*dims)[0], 0);
+  }
 }
 
 Expr FirstCondition(const Node& node, const LoopForm& form) {
@@ -55,7 +62,7 @@ Expr FirstCondition(const Node& node, const LoopForm& form) {
 // The state is the turn's number, the condition if a run decides it, the carried values and a
 // buffer for each output.
 std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form) {
-  if (form.outputs > 0 && !form.count)
+  if (form.outputs > 0 && !form.most)
     throw Unimplemented(
         "the turns of the loop give elements of an output, and how many there are at most is known "
         "only when the model runs; the count (input 0) must be known at import");
@@ -101,8 +108,7 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
   const std::size_t first_value = parts.variables.size();
   for (std::size_t i = 0; i < form.carried; ++i) parts.Carry(values[i], carried[i], made[i + 1]);
   for (std::size_t i = 0; i < form.outputs; ++i)
-    parts.CarryBuffer(node, std::max<std::int64_t>(*form.count, 0), number,
-                      made[form.carried + 1 + i]);
+    parts.CarryBuffer(node, *form.most, number, made[form.carried + 1 + i]);
   const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
     return node.Typed(ir::Call::Make(op, {a, b}));
   };
@@ -141,12 +147,12 @@ ScanForm::ScanForm(Node& node, std::size_t inputs, std::size_t outputs) : scanne
 // The state is the step's number, the states and a buffer for each output.
 std::optional<std::vector<Expr>> ScanAtRunTime(Node& node, const ScanSteps& steps) {
   const ScanForm& form = steps.form;
-  const std::int64_t count = steps.count;
   const std::vector<Expr>& inputs = steps.inputs;
   const std::size_t carried = steps.inputs.size() - form.scanned;
   const auto outputs = static_cast<std::size_t>(steps.body.output_size()) - carried;
+  const StepNumbers numbers(node, steps.count, inputs[carried], steps.axes[0]);
   const auto place = [&](const Expr& step, std::int64_t direction) {
-    return direction == 0 ? step : node.Typed(ops::Subtract(TurnNumber(count - 1), step));
+    return direction == 0 ? step : node.Typed(ops::Subtract(numbers.last, step));
   };
   const Expr step = LoopVariable(node, ir::TensorType({}, Int64));
   const LoopState initial(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(carried));
@@ -160,11 +166,12 @@ std::optional<std::vector<Expr>> ScanAtRunTime(Node& node, const ScanSteps& step
   parts.Carry(step, TurnNumber(0), node.Typed(ops::Add(step, TurnNumber(1))));
   for (std::size_t i = 0; i < carried; ++i) parts.Carry(states[i], initial[i], made[i]);
   for (std::size_t i = 0; i < outputs; ++i)
-    parts.CarryBuffer(node, count, place(step, form.output_directions[i]), made[carried + i]);
-  parts.goes_on = node.Typed(ir::Call::Make(ops::Known().less, {step, TurnNumber(count)}));
+    parts.CarryBuffer(node, steps.count, place(step, form.output_directions[i]), made[carried + i]);
+  parts.goes_on = node.Typed(ir::Call::Make(ops::Known().less, {step, numbers.count}));
   parts.around = inputs;
   const MadeLoop loop = MakeLoop(node, parts);
-  if (loop.is_constant && count <= kMaxTurns) return std::nullopt;
+  if (loop.is_constant && steps.count.is_static() && steps.count.value() <= kMaxTurns)
+    return std::nullopt;
   std::vector<Expr> results(loop.final_state.begin() + 1, loop.final_state.end());
   for (std::size_t i = 0; i < outputs; ++i) {
     Expr& all = results[carried + i];

@@ -32,6 +32,7 @@ struct LoopForm {
   std::size_t outputs = 0;            // with an element for each turn
   bool counts = false;                // whether there is a count
   std::optional<std::int64_t> count;  // where it is known at import
+  std::optional<Dim> most;            // the count, where it follows from extents
 };
 // Before the first turn.
 Expr FirstCondition(const Node& node, const LoopForm& form);
@@ -53,7 +54,7 @@ struct ScanSteps {
   const ScanForm& form;
   const std::vector<Expr>& inputs;  // states, then what is scanned
   const Ints& axes;                 // of what is scanned
-  std::int64_t count;
+  Dim count;                        // of steps
 };
 // As LoopAtRunTime.
 std::optional<std::vector<Expr>> ScanAtRunTime(Node& node, const ScanSteps& steps);

@@ -187,6 +187,12 @@ bool IsStatic(const Dims& dims) {
   return std::all_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.is_static(); });
 }
 
+bool HasKnownExtents(const ir::Type& type) {
+  const auto* tensor = type.As<ir::TensorTypeNode>();
+  return tensor != nullptr && std::none_of(tensor->shape.begin(), tensor->shape.end(),
+                                           [](const Dim& dim) { return dim.is_any(); });
+}
+
 std::optional<Dims> DimsOfValue(const Expr& e) {
   Values values;
   // Of what shapes are read is not looked at.

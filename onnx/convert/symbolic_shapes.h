@@ -17,6 +17,9 @@ namespace tenon::onnx_import {
 std::vector<Dim> DimsOf(const ir::Expr& e);
 // Whether all of them are numbers.
 bool IsStatic(const std::vector<Dim>& dims);
+// Whether it is the type of a tensor of which each extent is a number or an expression of
+// variables.
+bool HasKnownExtents(const ir::Type& type);
 // The integers of a typed scalar or vector as expressions of the model's variables: those of
 // constants, extents and arithmetic on these. Nothing for any other value.
 std::optional<std::vector<Dim>> DimsOfValue(const ir::Expr& e);

@@ -1,0 +1,180 @@
+// Ifs, loops and scans of models whose extents are variables: imported and compiled once. The
+// oracle is the model imported for the shapes of each run.
+#include <vector>
+
+#include "tenon/support/strings.h"
+#include "tenon/tests/onnx/written_model.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using onnx::GraphProto;
+using ::testing::HasSubstr;
+using testing_graphs::ExpectClose;
+using testing_graphs::Random;
+
+constexpr auto kInt64 = TensorProto::INT64;
+
+GraphProto* GraphOf(NodeProto& node, const char* attribute) {
+  AttributeProto* a = node.add_attribute();
+  a->set_name(attribute);
+  a->set_type(AttributeProto::GRAPH);
+  a->mutable_g()->set_name(attribute);
+  return a->mutable_g();
+}
+NodeProto& Add(GraphProto* graph, const char* type, const Names& inputs, const Names& outputs) {
+  NodeProto* node = graph->add_node();
+  node->set_op_type(type);
+  for (const std::string& input : inputs) node->add_input(input);
+  for (const std::string& output : outputs) node->add_output(output);
+  return *node;
+}
+void Takes(GraphProto* graph, const Names& names) {
+  for (const std::string& name : names) graph->add_input()->set_name(name);
+}
+void Gives(GraphProto* graph, const Names& names) {
+  for (const std::string& name : names) graph->add_output()->set_name(name);
+}
+
+ImportOptions Options(bool symbolic) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  return {.symbolic = symbolic, .evaluate = strategies::EvaluateCall};
+}
+
+// One compile of the model for all of `runs`.
+void ExpectRight(const Model& model, const std::vector<runtime::Inputs>& runs) {
+  const auto module = ImportOnnx(model.Bytes(), Options(true));
+  ASSERT_TRUE(module.ok()) << module.status();
+  const Executable exe = ValueOrThrow(Compile(*module, {.verify = true, .check_bounds = true}));
+  EXPECT_NE(exe.program(), nullptr);
+  EXPECT_TRUE(exe.is_symbolic());
+  for (const runtime::Inputs& inputs : runs) {
+    ImportOptions fixed = Options(false);
+    std::string at;
+    for (const auto& [name, value] : inputs) {
+      fixed.shapes.emplace(name, value.shape());
+      StrAppend(&at, name, " ", ShapeToString(value.shape()), " ");
+    }
+    SCOPED_TRACE(at);
+    const ir::Module of_numbers = ValueOrThrow(ImportOnnx(model.Bytes(), fixed));
+    ExpectClose(ValueOrThrow(exe.Run(inputs)), testing_graphs::Outcome(of_numbers, inputs));
+  }
+}
+
+NDArray Count(std::int64_t value) { return NDArray::Scalar(value); }
+
+TEST(SymbolicControlTest, AnIfRunsOneBranchOnAnyExtents) {
+  Model model;
+  model.Input("x", {-1, 3}).Input("c", {}, TensorProto::BOOL).Output("y");
+  NodeProto& node = model.Node("If", {"c"}, {"chosen"});
+  GraphProto* yes = GraphOf(node, "then_branch");
+  Add(yes, "Softmax", {"x"}, {"soft"});
+  Gives(yes, {"soft"});
+  GraphProto* no = GraphOf(node, "else_branch");
+  Add(no, "Add", {"x", "x"}, {"twice"});
+  Gives(no, {"twice"});
+  model.Node("Exp", {"chosen"}, {"y"});
+  std::vector<runtime::Inputs> runs;
+  for (const std::int64_t rows : {1, 2, 17, 64}) {
+    for (const bool c : {true, false})
+      runs.push_back({{"x", Random({rows, 3}, 3)}, {"c", NDArray::Scalar(c)}});
+  }
+  ExpectRight(model, runs);
+}
+
+TEST(SymbolicControlTest, ALoopCarriesAnyExtents) {
+  Model model;
+  model.Input("x", {-1, -1}).Input("count", {}, kInt64).Output("y");
+  NodeProto& node = model.Node("Loop", {"count", "", "x"}, {"y"});
+  GraphProto* body = GraphOf(node, "body");
+  Takes(body, {"turn", "was", "value"});
+  Add(body, "Identity", {"was"}, {"goes_on"});
+  Add(body, "Softmax", {"value"}, {"soft"});
+  Add(body, "Add", {"soft", "x"}, {"next"});
+  Gives(body, {"goes_on", "next"});
+  std::vector<runtime::Inputs> runs;
+  for (const auto& [rows, columns] :
+       {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 17}, {40, 5}}) {
+    for (const std::int64_t count : {0, 1, 20})
+      runs.push_back({{"x", Random({rows, columns}, 5)}, {"count", Count(count)}});
+  }
+  ExpectRight(model, runs);
+}
+
+// The running sums of the rows of x, as exporters write a loop over a sequence.
+TEST(SymbolicControlTest, ALoopOverASequenceHasAnOutputForEachStep) {
+  Model model;
+  model.Input("x", {-1, 4}).Input("start", {4}).Output("last").Output("all");
+  model.Integers("first", {0});
+  model.Node("Shape", {"x"}, {"shape"});
+  model.Node("Gather", {"shape", "first"}, {"count"});
+  NodeProto& node = model.Node("Loop", {"count", "", "start"}, {"last", "all"});
+  GraphProto* body = GraphOf(node, "body");
+  Takes(body, {"turn", "was", "sum"});
+  Add(body, "Identity", {"was"}, {"goes_on"});
+  Add(body, "Gather", {"x", "turn"}, {"row"});
+  Add(body, "Add", {"sum", "row"}, {"next"});
+  Add(body, "Mul", {"next", "next"}, {"square"});
+  Gives(body, {"goes_on", "next", "square"});
+  std::vector<runtime::Inputs> runs;
+  for (const std::int64_t steps : {1, 2, 33, 100})
+    runs.push_back({{"x", Random({steps, 4}, 7)}, {"start", Random({4}, 8)}});
+  ExpectRight(model, runs);
+}
+
+TEST(SymbolicControlTest, AScanTakesSequencesOfAnyLength) {
+  for (const std::int64_t direction : {0, 1}) {
+    Model model;
+    model.Input("x", {-1, 5}).Input("start", {5}).Output("last").Output("all");
+    NodeProto& node = model.Node("Scan", {"start", "x"}, {"last", "all"});
+    SetInt(node, "num_scan_inputs", 1);
+    SetInts(node, "scan_input_directions", {direction});
+    SetInts(node, "scan_output_directions", {direction});
+    GraphProto* body = GraphOf(node, "body");
+    Takes(body, {"sum", "row"});
+    Add(body, "Add", {"sum", "row"}, {"next"});
+    Add(body, "Exp", {"row"}, {"each"});
+    Gives(body, {"next", "each"});
+    std::vector<runtime::Inputs> runs;
+    for (const std::int64_t steps : {1, 5, 70})
+      runs.push_back({{"x", Random({steps, 5}, 9)}, {"start", Random({5}, 10)}});
+    ExpectRight(model, runs);
+  }
+}
+
+// With peepholes no operator computes all steps at once.
+TEST(SymbolicControlTest, ALayerThatIsWrittenOutTakesSequencesOfAnyLength) {
+  for (const char* direction : {"forward", "reverse", "bidirectional"}) {
+    const std::int64_t count = std::string(direction) == "bidirectional" ? 2 : 1;
+    Model model(14);
+    model.Input("x", {-1, 2, 3}).Output("y").Output("h");
+    model.Constant("w", Random({count, 16, 3}, 11))
+        .Constant("r", Random({count, 16, 4}, 12))
+        .Constant("b", Random({count, 32}, 13))
+        .Constant("p", Random({count, 12}, 14));
+    NodeProto& node = model.Node("LSTM", {"x", "w", "r", "b", "", "", "", "p"}, {"y", "h"});
+    SetInt(node, "hidden_size", 4);
+    SetString(node, "direction", direction);
+    std::vector<runtime::Inputs> runs;
+    for (const std::int64_t steps : {1, 5, 40}) runs.push_back({{"x", Random({steps, 2, 3}, 15)}});
+    ExpectRight(model, runs);
+  }
+}
+
+TEST(SymbolicControlTest, AScanThatMayBeNoLoopNeedsNumbers) {
+  Model model;
+  model.Input("x", {-1, 3}).Input("start", {3}).Output("last");
+  NodeProto& node = model.Node("Scan", {"start", "x"}, {"last"});
+  SetInt(node, "num_scan_inputs", 1);
+  GraphProto* body = GraphOf(node, "body");
+  Takes(body, {"sum", "row"});
+  Add(body, "Add", {"sum", "row"}, {"next"});
+  Gives(body, {"next"});
+  ImportOptions options = Options(true);
+  options.control_flow = false;
+  EXPECT_THAT(std::string(ImportOnnx(model.Bytes(), options).status().message()),
+              HasSubstr("a scan of x_0 steps is a loop, which this import may not make"));
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import
