@@ -235,9 +235,9 @@ class Checker {
       if (e.kind() == ir::ExprKind::kCall && !(e == main.body)) calls.push_back(e);
     });
     for (const Expr& call : calls) {
-      // What a branch that did not run computes has no value.
-      if (call.checked_type().As<ir::TensorTypeNode>() == nullptr || !values.contains(call))
-        continue;
+      // What a branch that did not run computes has no value, and an input has no extent that a
+      // value decides.
+      if (!ir::IsStaticTensor(call.checked_type()) || !values.contains(call)) continue;
       const Expr var = ir::Var::MakeChecked(StrCat("r", reductions_++), call.checked_type(), {});
       std::vector<Expr> params = main.params;
       std::vector<NDArray> inputs = given.inputs;

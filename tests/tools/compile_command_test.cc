@@ -45,7 +45,28 @@ TEST_F(CliTest, KernelsForAllExtentsAreShownAtEachStage) {
   EXPECT_THAT(emit("llvm"), HasSubstr("define "));
   EXPECT_THAT(emit("asm"), HasSubstr("ret"));
   EXPECT_THAT(Tenon("compile %/rows.relay --explain").err, HasSubstr("te.dense."));
-  EXPECT_THAT(ErrorOf("compile %/rows.relay --emit=json"), HasSubstr("(n, 3)"));
+  const auto graph = nlohmann::json::parse(emit("json"));
+  EXPECT_EQ(graph["attrs"]["shape"][1].back(), nlohmann::json::parse(R"(["n", 4])"));
+  EXPECT_THAT(emit("c"), HasSubstr("int32_t model_output_shapes(const int64_t* const* shapes"));
+}
+
+TEST_F(CliTest, AModelForAllExtentsIsSavedAndRunOnAnyOfThem) {
+  Write("windows.relay",
+        "def @main(%x: Tensor[(n, 1, h, 6), float32]) { nn.max_pool2d(%x, pool_size=[3, 3]) }\n");
+  EXPECT_THAT(Tenon("compile %/windows.relay --explain").err,
+              HasSubstr("the extents need 3 <= h, for nn.max_pool2d"));
+  OutputOf("compile %/windows.relay --emit=executable -o %/saved");
+  for (const Shape& shape : {Shape{1, 1, 3, 6}, Shape{2, 1, 8, 6}}) {
+    Save("x.npy", NDArray::Zeros(shape, Float32));
+    EXPECT_EQ(Tenon("run %/saved --input x=%/x.npy --output y=%/y.npy").code, 0);
+    EXPECT_EQ(runtime::ReadNpy(Path("y.npy")).value().shape(),
+              Shape({shape[0], 1, shape[2] - 2, 4}));
+  }
+  Save("x.npy", NDArray::Zeros({1, 1, 2, 6}, Float32));
+  EXPECT_THAT(ErrorOf("run %/saved --input x=%/x.npy"),
+              HasSubstr("the model needs 3 <= h, for nn.max_pool2d; here h = 2, n = 1"));
+  EXPECT_THAT(ErrorOf("explore %/windows.relay -o %/report.html"),
+              HasSubstr("tenon explore times kernels, and needs numbers for all extents"));
 }
 
 TEST_F(CliTest, AKernelOfALibraryIsNoTensorExpression) {
