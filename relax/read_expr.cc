@@ -120,7 +120,12 @@ Expr ExprReader::Primary() {
 
 // Of a name that is not known.
 Expr ExprReader::Variable(const Token& name) {
-  if (scope_->Ended(name.text))
+  const std::optional<BlockKind> ended = scope_->Ended(name.text);
+  if (ended == BlockKind::kBranch)
+    text_->Fail(name, StrCat(name.text,
+                             " belongs to a branch of an if; after it only the last "
+                             "variable of both branches is known"));
+  if (ended == BlockKind::kDataflow)
     text_->Fail(name, StrCat(name.text, " belongs to a block that has ended; R.output(", name.text,
                              ") at its end makes it known here"));
   if (name.text == "I" || name.text == "T" || name.text == "R" || name.text == "tvm")

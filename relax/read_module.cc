@@ -182,11 +182,13 @@ class ModuleReader : public Surroundings {
     Entry& entry = functions_.at(name);
     if (entry.function) return entry.function;
     entry.reading = true;
+    const int ifs_around_call = std::exchange(source_->ifs, 0);
     Cursor cursor(source_, entry.header.body);
     Scope scope;
     const Expr function = ReadFunction(&cursor, entry.header, &scope, this);
     entry.function = WithVisibility(name, function, entry.header.is_private);
     entry.reading = false;
+    source_->ifs = ifs_around_call;
     return entry.function;
   }
 

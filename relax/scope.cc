@@ -4,8 +4,8 @@
 
 namespace tenon::relax {
 
-void Scope::Close() {
-  ended_.merge(blocks_.back());
+void Scope::Close(BlockKind kind) {
+  for (const auto& [name, value] : blocks_.back()) ended_.insert_or_assign(name, kind);
   blocks_.pop_back();
 }
 
@@ -27,6 +27,11 @@ ir::Expr Scope::Find(std::string_view name) const {
     if (found != block->end()) return found->second;
   }
   return {};
+}
+
+std::optional<BlockKind> Scope::Ended(std::string_view name) const {
+  const auto found = ended_.find(std::string(name));
+  return found == ended_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::vector<std::string> Scope::Names() const {

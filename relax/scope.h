@@ -2,6 +2,7 @@
 #ifndef TENON_RELAX_SCOPE_H_
 #define TENON_RELAX_SCOPE_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,12 +13,14 @@
 
 namespace tenon::relax {
 
+enum class BlockKind { kDataflow, kBranch };
+
 // Variables, innermost block last. A name that is bound again stands for the later value.
 class Scope {
  public:
   void Open() { blocks_.emplace_back(); }
   // Keeps what the block bound: afterwards its names are known, but not to be used.
-  void Close();
+  void Close(BlockKind kind);
   // Forgets what the block bound.
   void Drop() { blocks_.pop_back(); }
   // Whether the innermost block binds the name.
@@ -27,8 +30,8 @@ class Scope {
   void Bind(std::string_view name, ir::Expr value);
   // Null when the name is not known.
   ir::Expr Find(std::string_view name) const;
-  // Whether a block that has ended had the name.
-  bool Ended(std::string_view name) const { return ended_.contains(std::string(name)); }
+  // The kind of the last block that had the name and has ended.
+  std::optional<BlockKind> Ended(std::string_view name) const;
   std::vector<std::string> Names() const;
 
   Symbols symbols;
@@ -36,7 +39,7 @@ class Scope {
  private:
   using Block = std::unordered_map<std::string, ir::Expr>;
   std::vector<Block> blocks_;
-  Block ended_;
+  std::unordered_map<std::string, BlockKind> ended_;
 };
 
 // The module around a function.

@@ -269,7 +269,6 @@ INSTANTIATE_TEST_SUITE_P(
                 "R.call_dps_packed calls code that the module does not hold as operators"},
         Refusal{"ShapeOf", "    return R.shape_of(x)\n",
                 "R.shape_of computes with shapes as values"},
-        Refusal{"If", "    if x:\n        return x\n", "\"if\" is not supported here"},
         Refusal{"NoReturn", "    y = R.abs(x)\n", "the function ends without \"return\""},
         Refusal{"AfterReturn", "    return x\n    y = x\n",
                 "expected the end of the function after \"return\""},
