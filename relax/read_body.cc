@@ -4,21 +4,15 @@
 #include <utility>
 
 #include "tenon/relax/branches.h"
+#include "tenon/relax/read_binding.h"
 #include "tenon/relax/read_expr.h"
 #include "tenon/relax/read_function.h"
-#include "tenon/relax/type_text.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::relax {
 namespace {
 
 using ir::Expr;
-
-// "T.int64()" after "n =".
-bool DeclaresSymbol(const Cursor& text) {
-  return text.IsName("T") && text.ahead().kind == TokenKind::kPunctuation &&
-         text.ahead().text == ".";
-}
 
 // Statements of Python that Relax text may have, but Tenon does not compute.
 bool IsRefusedStatement(const Cursor& text) {
@@ -32,7 +26,12 @@ bool IsRefusedStatement(const Cursor& text) {
 class BodyReader {
  public:
   BodyReader(Cursor* text, Scope* scope, Surroundings* module, ir::FunctionAttrs* attrs)
-      : text_(text), scope_(scope), module_(module), attrs_(attrs), exprs_(text, scope, module) {}
+      : text_(text),
+        scope_(scope),
+        module_(module),
+        attrs_(attrs),
+        exprs_(text, scope, module),
+        bindings_(text, scope, module, &exprs_) {}
 
   // To the end of the block. The result of "return" is the function's.
   Expr Read() {
@@ -97,7 +96,8 @@ class BodyReader {
     text_->Advance();
     text_->Expect(":", "after \"else\"");
     const Branch no = ReadBranch("\"else:\"");
-    Bind(yes.name, MakeIf(*text_, condition, yes, no, span));
+    scope_->Bind(yes.name.text, MakeIf(*text_, condition, yes, no, span));
+    last_ = Bound{yes.name};
     --text_->source()->ifs;
   }
 
@@ -119,17 +119,14 @@ class BodyReader {
                                " is what this branch gives, but it ends with its block; "
                                "R.output(",
                                name.text, ") makes it known"));
+    if (const PlainValue* plain = scope_->FindPlain(name.text))
+      text_->Fail(name, StrCat(name.text, " is ", plain->ToString(), ", and an if gives tensors"));
     Branch branch{name, scope_->Find(name.text)};
     text_->Advance();
     scope_->Close(BlockKind::kBranch);
     in_branch_ = was_in_branch;
     last_ = around;
     return branch;
-  }
-
-  void Bind(const Token& name, const Expr& value) {
-    scope_->Bind(name.text, value);
-    last_ = Bound{name};
   }
 
   // What may stand in a dataflow block, too.
@@ -139,67 +136,7 @@ class BodyReader {
     if (text_->IsName("else") || text_->IsName("elif"))
       text_->Fail(text_->token(), StrCat("\"", text_->token().text, "\" has no if before it"));
     if (text_->IsName("R") && text_->ahead().text == "." && AfterR("func_attr")) return;
-    const Token name = text_->ExpectName("a statement");
-    if (text_->Accept(":")) {
-      const Annotation annotation = ReadAnnotation(text_, &scope_->symbols, Where::kBody);
-      text_->Expect("=", "after the type of a variable");
-      const Expr value = Value();
-      if (!annotation.Holds(value.checked_type()))
-        text_->Fail(annotation.at,
-                    StrCat("the type of ", name.text, " does not hold: its value is ",
-                           ir::ToString(value.checked_type())));
-      return Bind(name, value);
-    }
-    if (text_->Accept(",")) return Unpacked(name);
-    if (!text_->IsPunct("="))
-      text_->Fail(name, "this statement has no effect; a value gets a name: x = ...");
-    text_->Advance();
-    if (DeclaresSymbol(*text_)) return Symbol(name);
-    if (text_->Is(TokenKind::kName) && module_->IsModule(text_->token().text) &&
-        text_->ahead().kind == TokenKind::kLineEnd) {
-      text_->Advance();
-      text_->Advance();
-      return module_->AddModuleName(name.text);
-    }
-    Bind(name, Value());
-  }
-
-  Expr Value() {
-    Expr value = exprs_.Read();
-    text_->ExpectLineEnd("a value");
-    return value;
-  }
-
-  // a, b = value
-  void Unpacked(const Token& first) {
-    std::vector<Token> names = {first};
-    while (!text_->IsPunct("=")) {
-      names.push_back(text_->ExpectName("the name of a variable"));
-      if (!text_->Accept(",")) break;
-    }
-    text_->Expect("=", "after the names of variables");
-    const Expr value = Value();
-    const auto* tuple = value.checked_type().As<ir::TupleTypeNode>();
-    if (tuple == nullptr || tuple->fields.size() != names.size())
-      text_->Fail(first,
-                  StrCat(names.size(), " names stand for ", ir::ToString(value.checked_type())));
-    for (std::size_t i = 0; i < names.size(); ++i)
-      Bind(names[i], ir::TupleGetItem::Make(value, static_cast<int>(i), text_->SpanOf(names[i]),
-                                            tuple->fields[i]));
-  }
-
-  void Symbol(const Token& name) {
-    text_->Advance();
-    text_->Advance();
-    const Token type = text_->ExpectName("int64");
-    if (type.text != "int64")
-      text_->Fail(type, StrCat("T.", type.text, " is no variable of an extent; T.int64() is"));
-    text_->Expect("(", "after T.int64");
-    text_->Expect(")", "after T.int64(");
-    text_->ExpectLineEnd("a variable");
-    if (!IsName(name.text))
-      text_->Fail(name, StrCat("'", name.text, "' is a word of the language, not a variable"));
-    scope_->symbols.emplace(name.text);
+    if (const std::optional<Token> name = bindings_.Read()) last_ = Bound{*name};
   }
 
   // "R.NAME(...)" as a statement; false, with nothing taken, for another name.
@@ -287,7 +224,8 @@ class BodyReader {
     const Nested nested(*text_);
     const FunctionHeader header = ReadHeader(text_, scope_->symbols);
     const Expr function = ReadFunction(text_, header, scope_, module_);
-    Bind(header.name, function);
+    scope_->Bind(header.name.text, function);
+    last_ = Bound{header.name};
   }
 
   Cursor* const text_;
@@ -295,6 +233,7 @@ class BodyReader {
   Surroundings* const module_;
   ir::FunctionAttrs* const attrs_;
   ExprReader exprs_;
+  BindingReader bindings_;
   Expr result_;
   std::optional<Bound> last_;
   bool in_branch_ = false;

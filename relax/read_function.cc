@@ -48,6 +48,15 @@ void ReadDecorator(Cursor* text, bool* is_private) {
   text->ExpectLineEnd("@R.function");
 }
 
+void AddExtents(const Expr& param, Scope* scope) {
+  const auto* tensor = param.checked_type().As<ir::TensorTypeNode>();
+  if (tensor == nullptr) return;
+  for (std::size_t axis = 0; axis < tensor->shape.size(); ++axis) {
+    if (const auto symbol = tensor->shape[axis].symbol())
+      scope->extents.try_emplace(*symbol, ExtentPlace{param, axis});
+  }
+}
+
 }  // namespace
 
 FunctionHeader ReadHeader(Cursor* text, Symbols symbols) {
@@ -104,12 +113,16 @@ Expr ReadFunction(Cursor* text, const FunctionHeader& header, Scope* scope, Surr
                StrCat("expected an indented block after \"def ", header.name.text, "\""));
   text->Advance();
   Symbols around = std::exchange(scope->symbols, header.symbols);
+  const auto extents_around = scope->extents;
   scope->Open();
-  for (std::size_t i = 0; i < header.params.size(); ++i)
+  for (std::size_t i = 0; i < header.params.size(); ++i) {
     scope->Bind(header.param_names[i].text, header.params[i]);
+    AddExtents(header.params[i], scope);
+  }
   ir::FunctionAttrs attrs;
   const Expr body = ReadBody(text, scope, module, &attrs);
   scope->Drop();
+  scope->extents = extents_around;
   scope->symbols = std::move(around);
   if (header.result && !header.result->Holds(body.checked_type()))
     text->Fail(header.result->at,
