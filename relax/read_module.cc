@@ -153,7 +153,7 @@ class ModuleReader : public Surroundings {
     if (text_.IsName("I"))
       text_.Fail(text_.token(),
                  "attributes of modules (I.module_attrs, I.module_global_infos) are "
-                 "not supported");
+                 "not supported; functions may have some, in R.func_attr");
     text_.FailExpected("@R.function");
   }
 

@@ -1,6 +1,8 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/tests/relax/relax_text.h"
 #include "tenon/tests/relay_text.h"
+#include "tenon/verify/add_control_flow.h"
+#include "tenon/verify/interpret.h"
 
 namespace tenon::relax {
 namespace {
@@ -235,6 +237,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "    if c:\n        y = x\n    else:\n        y = R.sum(x)\n    return y\n", "6:9",
                 "y is Tensor[(3, 4), float32] in the first branch of the if and float32 in the "
                 "second; both must be of one type"},
+        Refusal{"AVariableAndANumber",
+                "    @R.function\n    def f(a: R.Tensor((\"n\",), \"int8\"), b: R.Tensor((1,), "
+                "\"int8\")):\n        n = T.int64()\n        if c:\n            y = a\n"
+                "        else:\n            y = b\n        return y\n    return x\n",
+                "9:13",
+                "y is Tensor[(n), int8] in the first branch of the if and Tensor[(1), "
+                "int8] in the second; both must be of one type"},
         Refusal{"ConditionOfAxes",
                 "    if R.less(x, x):\n        y = x\n    else:\n        y = x\n    return y\n",
                 "3:8",
@@ -312,6 +321,22 @@ TEST(IfTest, ManyMayFollowEachOther) {
   for (int i = 0; i < 10000; ++i)
     StrAppend(&text, "    if c:\n        x = R.exp(x)\n    else:\n        x = R.abs(x)\n");
   ExpectRoundTrip(Read(Main(kParams, text + "    return x\n")));
+}
+
+TEST(IfTest, RandomModulesWithControlFlowKeepTheirValues) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    verify::Random random(seed);
+    const verify::RandomModule made =
+        verify::AddControlFlow(verify::MakeRandomModule(seed), random);
+    // Attributes get the normal form.
+    const ir::Module read = Read(PrintRelax(made.module));
+    ExpectRoundTrip(read);
+    const std::vector<NDArray> expected = verify::Interpret(made.module, made.inputs);
+    const std::vector<NDArray> actual = verify::Interpret(read, made.inputs);
+    ASSERT_EQ(actual.size(), expected.size());
+    for (std::size_t i = 0; i < actual.size(); ++i)
+      EXPECT_TRUE(actual[i].SameBytes(expected[i])) << "seed " << seed << ", result " << i;
+  }
 }
 
 }  // namespace

@@ -195,7 +195,9 @@ TEST(ShapeTypeTest, ParametersOfShapesAreRefused) {
 TEST(ModuleAttributesTest, AreRefused) {
   EXPECT_THAT(
       RefusalOf("@I.ir_module\nclass Module:\n    I.module_attrs({\"system_name\": \"x\"})\n"),
-      AllOf(HasSubstr("test.py:3:5: "), HasSubstr("attributes of modules (I.module_attrs")));
+      AllOf(HasSubstr("test.py:3:5: "),
+            HasSubstr("attributes of modules (I.module_attrs, I.module_global_infos) are not "
+                      "supported; functions may have some, in R.func_attr")));
 }
 
 }  // namespace
