@@ -16,6 +16,9 @@
 
 namespace tenon::relax {
 
+// How many ifs may stand inside each other. Python takes no more than 100 blocks.
+inline constexpr int kMaxIfs = 90;
+
 // A text and its tokens, which all readers of it share.
 struct Source {
   Source(std::string_view whole, std::string name)
@@ -24,6 +27,7 @@ struct Source {
   ir::SourceText places;
   const std::vector<Token> tokens;
   int nesting = 0;  // of what is being read
+  int ifs = 0;      // inside each other
 };
 
 class Cursor {

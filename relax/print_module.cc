@@ -8,9 +8,9 @@
 
 #include "tenon/ir/metadata.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/relax/call_text.h"
 #include "tenon/relax/places.h"
 #include "tenon/relax/scalar_text.h"
-#include "tenon/relax/signature.h"
 #include "tenon/relax/string_text.h"
 #include "tenon/relax/text_format.h"
 #include "tenon/relax/type_text.h"
@@ -31,12 +31,6 @@ constexpr const char* kIndent = "    ";
 using Lines = std::vector<std::string>;
 void AddIndented(const Lines& lines, Lines* to) {
   for (const std::string& line : lines) to->push_back(line.empty() ? line : kIndent + line);
-}
-
-// The value of an attribute of a call: types are their names.
-std::string CallValueText(const attrs::Value& value) {
-  if (const auto* dtype = value.As<DataType>()) return QuotedString(dtype->ToString());
-  return ValueText(value);
 }
 
 class FunctionPrinter {
@@ -112,20 +106,66 @@ class FunctionPrinter {
         return Line(e, StrCat(Use(item.tuple), "[", item.index, "]"));
       }
       case ExprKind::kCall:
-        return Line(e, CallText(*e.As<ir::CallNode>()));
+        return Call(e, *e.As<ir::CallNode>());
       case ExprKind::kIf:
-        throw Unimplemented("an if cannot be written as Relax text").At(e.span());
+        return If(e, *e.As<ir::IfNode>());
       case ExprKind::kLet:
         break;
     }
     Unreachable("lets are left out of the order");
   }
 
+  void Call(const Expr& e, const ir::CallNode& call) {
+    if (call.op() == nullptr) return Line(e, StrCat(Use(call.callee), "(", Joined(call.args), ")"));
+    Line(e, CallText(call, [&](const Expr& arg) { return Use(arg); }));
+  }
+
   void Line(const Expr& e, const std::string& text) {
-    const std::string name = NameOf(places_.IsResult(e) ? "gv" : "lv");
-    const std::string type = TypeText(Where::kBody, &symbols_).Of(e.checked_type());
-    LinesOf(e).push_back(StrCat(name, ": ", type, " = ", text));
+    const Expr choice = places_.IfThatGets(e);
+    const std::string name = choice ? NameOfIf(choice) : NewName(e);
+    LinesOf(e).push_back(Binding(name, e, text));
     names_[e] = name;
+  }
+  std::string NewName(const Expr& e) { return NameOf(places_.IsResult(e) ? "gv" : "lv"); }
+  std::string Binding(const std::string& name, const Expr& e, const std::string& text) {
+    return StrCat(name, ": ", TypeText(Where::kBody, &symbols_).Of(e.checked_type()), " = ", text);
+  }
+
+  // An if has the name that its branches bind last. Where it is the last one of a branch itself,
+  // that is the name of the if around it.
+  std::string NameOfIf(const Expr& choice) {
+    std::vector<Expr> unnamed;
+    Expr e = choice;
+    while (e && !names_.contains(e)) {
+      unnamed.push_back(e);
+      e = places_.IfThatGets(e);
+    }
+    const std::string name = e ? names_.at(e) : NewName(unnamed.back());
+    for (const Expr& inner : unnamed) names_[inner] = name;
+    return name;
+  }
+
+  void If(const Expr& e, const ir::IfNode& choice) {
+    const std::string name = NameOfIf(e);
+    const Places::Branches& branches = places_.BranchesOf(e);
+    Lines lines = {StrCat("if ", Use(choice.condition), ":")};
+    AddIndented(BranchLines(choice.then_branch, branches.yes, name), &lines);
+    lines.emplace_back("else:");
+    AddIndented(BranchLines(choice.else_branch, branches.no, name), &lines);
+    Lines& outer = LinesOf(e);
+    outer.insert(outer.end(), lines.begin(), lines.end());
+    without_dataflow_.insert(places_.ScopeOf(e));
+  }
+
+  Lines BranchLines(const Expr& branch, Scope scope, const std::string& name) {
+    Lines lines = TakeLines(scope);
+    const Expr value = places_.Meant(branch);
+    // A value whose line is in this branch has the name already.
+    if (Use(value) != name) lines.push_back(Binding(name, value, Use(value)));
+    return lines;
+  }
+  Lines TakeLines(Scope scope) {
+    return scope < lines_.size() ? std::exchange(lines_[scope], {}) : Lines();
   }
 
   const std::string& Use(const Expr& e) const { return names_.at(places_.Meant(e)); }
@@ -144,55 +184,6 @@ class FunctionPrinter {
     return StrCat("metadata[\"", ir::kRelaxConstants, "\"][", constants_->size() - 1, "]");
   }
 
-  std::string CallText(const ir::CallNode& call) {
-    if (call.op() == nullptr) return StrCat(Use(call.callee), "(", Joined(call.args), ")");
-    const Signature signature = SignatureFor(*ops::OpOf(call), call.attrs);
-    std::string args;
-    const auto add = [&](std::string_view name, const std::string& value) {
-      StrAppend(&args, args.empty() ? "" : ", ", name, name.empty() ? "" : "=", value);
-    };
-    if (signature.op->variadic) {
-      for (const Expr& arg : call.args) add("", Use(arg));
-    }
-    std::size_t input = 0;
-    bool named = false;
-    for (const Parameter& parameter : signature.parameters) {
-      if (parameter.is_input()) {
-        if (signature.op->variadic) continue;
-        add(named ? parameter.name : "", Use(call.args[input++]));
-      } else {
-        // What is before an input that has a place stands in its place, too.
-        named = true;
-        add(parameter.name, ParameterText(parameter, call.attrs));
-      }
-    }
-    for (const attrs::FieldInfo* field : signature.further) {
-      const attrs::Value value = call.attrs.Get(field->name);
-      if (!(value == field->default_value)) add(field->name, CallValueText(value));
-    }
-    return StrCat("R.", signature.name, "(", args, ")");
-  }
-
-  static std::string ParameterText(const Parameter& parameter, const attrs::Attrs& attrs) {
-    if (parameter.form == Form::kFixed || parameter.form == Form::kIgnored)
-      return std::string(parameter.default_value);
-    const attrs::Value value = attrs.Get(std::string(parameter.attribute()));
-    switch (parameter.form) {
-      case Form::kOneAxis:
-        return ValueText(attrs::Value(attrs::List{value}));
-      case Form::kReversed:
-        return *value.As<bool>() ? "False" : "True";
-      case Form::kOutLayout:
-        if (value == attrs::Value("")) return CallValueText(DataLayout(attrs));
-        return ValueText(value);
-      default:
-        return CallValueText(value);
-    }
-  }
-  static attrs::Value DataLayout(const attrs::Attrs& attrs) {
-    return attrs.Get(attrs.schema()->Find("data_layout") != nullptr ? "data_layout" : "layout");
-  }
-
   void LocalFunction(const Expr& e) {
     const std::string name = NameOf("local_func");
     Lines lines = {"", "@R.function"};
@@ -201,7 +192,7 @@ class FunctionPrinter {
     Lines& outer = LinesOf(e);
     outer.insert(outer.end(), lines.begin(), lines.end());
     names_[e] = name;
-    with_functions_.insert(places_.ScopeOf(e));
+    without_dataflow_.insert(places_.ScopeOf(e));
   }
 
   // "def name(...):" and the body, of which `begin` is the start.
@@ -227,10 +218,9 @@ class FunctionPrinter {
     body.insert(body.end(), begin.begin(), begin.end());
     if (e == root_ && uses_module_) body.emplace_back("cls = Module");
     const Scope scope = places_.InsideOf(e);
-    Lines bindings;
-    if (scope < lines_.size()) bindings = std::exchange(lines_[scope], {});
+    const Lines bindings = TakeLines(scope);
     const std::string& result = Use(function.body);
-    if (bindings.empty() || with_functions_.contains(scope)) {
+    if (bindings.empty() || without_dataflow_.contains(scope)) {
       body.insert(body.end(), bindings.begin(), bindings.end());
     } else {
       // What is computed here is the result, or computes it.
@@ -257,8 +247,8 @@ class FunctionPrinter {
   const Expr root_;
   std::vector<NDArray>* const constants_;
   const Places places_;
-  std::vector<Lines> lines_;                  // of each scope
-  std::unordered_set<Scope> with_functions_;  // scopes with a function among their lines
+  std::vector<Lines> lines_;                    // of each scope
+  std::unordered_set<Scope> without_dataflow_;  // scopes with a function or an if among their lines
   std::unordered_map<Expr, std::string, ir::ExprHash> names_;  // what stands in a consumer
   std::unordered_set<std::string> taken_;
   std::unordered_map<std::string, int> suffixes_;

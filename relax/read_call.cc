@@ -1,10 +1,12 @@
 #include "tenon/relax/read_call.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/relax/extent_calls.h"
 #include "tenon/relax/value_text.h"
 #include "tenon/support/strings.h"
 
@@ -19,10 +21,64 @@ attrs::Value ValueOf(std::string_view text) {
   return ReadValue(&cursor);
 }
 
+// How many axes a window has: as many as the attribute has by default, or the strides.
+std::size_t Axes(const Signature& signature, std::string_view field) {
+  for (const std::string_view name : {field, std::string_view("strides")}) {
+    const attrs::FieldInfo* info = signature.op->schema->Find(std::string(name));
+    const auto* list = info == nullptr ? nullptr : info->default_value.As<attrs::List>();
+    if (list != nullptr && !list->empty()) return list->size();
+  }
+  return 1;
+}
+
+// What the attribute is for a value of the parameter.
+attrs::Value Converted(const Signature& signature, const Parameter& parameter, attrs::Value value) {
+  const auto* list = value.As<attrs::List>();
+  const bool is_number = value.As<std::int64_t>() != nullptr;
+  switch (parameter.form) {
+    case Form::kList:
+      return is_number ? attrs::Value(attrs::List{value}) : value;
+    case Form::kSpread:
+      if (is_number)
+        return attrs::Value(attrs::List(Axes(signature, parameter.attribute()), value));
+      if (list != nullptr && list->size() == 1)
+        return attrs::Value(attrs::List(Axes(signature, parameter.attribute()), list->front()));
+      return value;
+    case Form::kPadding: {
+      const std::size_t axes = Axes(signature, "strides");
+      if (is_number) return attrs::Value(attrs::List(2 * axes, value));
+      if (list != nullptr && list->size() == 1)
+        return attrs::Value(attrs::List(2 * axes, list->front()));
+      if (list == nullptr || list->size() != axes) return value;
+      attrs::List sides = *list;
+      sides.insert(sides.end(), list->begin(), list->end());
+      return attrs::Value(std::move(sides));
+    }
+    case Form::kOneAxis:
+      if (list != nullptr && list->size() != 1)
+        throw Unimplemented(StrCat("R.", signature.name, " over ", list->size(),
+                                   " axes is not supported; over one it is"));
+      return list != nullptr ? attrs::Value(list->front()) : value;
+    case Form::kReversed:
+      if (const bool* flag = value.As<bool>()) return attrs::Value(!*flag);
+      throw InvalidArgument(StrCat(parameter.name, " is ", attrs::KindOf(value), ", not a bool"));
+    case Form::kOutLayout:
+      return value.is_none() ? attrs::Value("") : value;
+    default:
+      return value;
+  }
+}
+
 class CallReader {
  public:
-  CallReader(Cursor* text, const Token& at, const Signature& signature, const ReadInput& read_input)
-      : text_(text), at_(at), signature_(signature), read_input_(read_input) {}
+  CallReader(Cursor* text, const Token& at, const Signature& signature, Scope* scope,
+             const ReadInput& read_input)
+      : text_(text),
+        at_(at),
+        signature_(signature),
+        scope_(*scope),
+        read_input_(read_input),
+        plain_(text, scope, read_input) {}
 
   Expr Read() {
     text_->Expect("(", "after the name of an operator");
@@ -89,11 +145,35 @@ class CallReader {
 
   void Take(const Parameter& parameter) {
     if (!parameter.is_input()) {
-      values_.emplace(parameter.name, ReadValue(text_));
+      TakeValue(parameter);
     } else if (parameter.form == Form::kOptionalInput && text_->AcceptName("None")) {
       inputs_.emplace(parameter.name, Expr());
     } else {
       inputs_.emplace(parameter.name, read_input_());
+    }
+  }
+
+  void TakeValue(const Parameter& parameter) {
+    const Token at = text_->token();
+    std::optional<PlainValue> plain =
+        plain_.ReadArgument(parameter.attribute() == "newshape" || parameter.name == "shape");
+    if (!plain) {
+      values_.emplace(parameter.name, ReadValue(text_));
+    } else if (!plain->shape) {
+      values_.emplace(parameter.name, plain->attribute);
+    } else if (std::all_of(plain->shape->begin(), plain->shape->end(),
+                           [](const Dim& dim) { return dim.is_static(); })) {
+      attrs::List extents;
+      for (const Dim& dim : *plain->shape) extents.emplace_back(dim.value());
+      values_.emplace(parameter.name, attrs::Value(std::move(extents)));
+    } else if (parameter.name == "shape" && signature_.op != nullptr) {
+      values_.emplace(parameter.name, attrs::Value());
+      extents_ = std::move(plain->shape);
+    } else {
+      Refuse(at, StrCat(plain->ToString(),
+                        " has variables, which R.reshape, R.broadcast_to, R.full, R.zeros and "
+                        "R.ones take, and R.",
+                        signature_.name, " does not"));
     }
   }
 
@@ -117,6 +197,12 @@ class CallReader {
     }
     if (signature_.build != nullptr) return MakeBuilt(std::move(inputs));
     const ops::OpDef& op = *signature_.op;
+    if (extents_) {
+      const auto dtype = values_.find("dtype");
+      return CallWithExtents(op.name, inputs,
+                             dtype == values_.end() ? attrs::Value() : dtype->second, *extents_,
+                             scope_, text_->SpanOf(at_));
+    }
     attrs::Attrs attrs;
     if (op.schema != nullptr) {
       attrs::FieldValues fields = std::move(further_);
@@ -171,54 +257,7 @@ class CallReader {
     const std::string field(parameter.attribute());
     // None stands for an element type that is not given.
     if (value.is_none() && info != nullptr && info->default_value.As<DataType>() != nullptr) return;
-    (*fields)[field] = Converted(parameter, std::move(value));
-  }
-
-  // What the attribute is for a value of the parameter.
-  attrs::Value Converted(const Parameter& parameter, attrs::Value value) {
-    const auto* list = value.As<attrs::List>();
-    const bool is_number = value.As<std::int64_t>() != nullptr;
-    switch (parameter.form) {
-      case Form::kList:
-        return is_number ? attrs::Value(attrs::List{value}) : value;
-      case Form::kSpread:
-        if (is_number) return attrs::Value(attrs::List(Axes(parameter.attribute()), value));
-        if (list != nullptr && list->size() == 1)
-          return attrs::Value(attrs::List(Axes(parameter.attribute()), list->front()));
-        return value;
-      case Form::kPadding: {
-        const std::size_t axes = Axes("strides");
-        if (is_number) return attrs::Value(attrs::List(2 * axes, value));
-        if (list != nullptr && list->size() == 1)
-          return attrs::Value(attrs::List(2 * axes, list->front()));
-        if (list == nullptr || list->size() != axes) return value;
-        attrs::List sides = *list;
-        sides.insert(sides.end(), list->begin(), list->end());
-        return attrs::Value(std::move(sides));
-      }
-      case Form::kOneAxis:
-        if (list != nullptr && list->size() != 1)
-          throw Unimplemented(StrCat("R.", signature_.name, " over ", list->size(),
-                                     " axes is not supported; over one it is"));
-        return list != nullptr ? attrs::Value(list->front()) : value;
-      case Form::kReversed:
-        if (const bool* flag = value.As<bool>()) return attrs::Value(!*flag);
-        throw InvalidArgument(StrCat(parameter.name, " is ", attrs::KindOf(value), ", not a bool"));
-      case Form::kOutLayout:
-        return value.is_none() ? attrs::Value("") : value;
-      default:
-        return value;
-    }
-  }
-
-  // How many axes a window has: as many as the attribute has by default, or the strides.
-  std::size_t Axes(std::string_view field) const {
-    for (const std::string_view name : {field, std::string_view("strides")}) {
-      const attrs::FieldInfo* info = signature_.op->schema->Find(std::string(name));
-      const auto* list = info == nullptr ? nullptr : info->default_value.As<attrs::List>();
-      if (list != nullptr && !list->empty()) return list->size();
-    }
-    return 1;
+    (*fields)[field] = Converted(signature_, parameter, std::move(value));
   }
 
   // A result in the data's layout is what the attribute's default means.
@@ -237,18 +276,21 @@ class CallReader {
   Cursor* const text_;
   const Token at_;
   const Signature& signature_;
+  const Scope& scope_;
   const ReadInput& read_input_;
+  PlainReader plain_;
   std::size_t next_ = 0;
   std::map<std::string_view, Expr> inputs_;
   std::vector<Expr> extra_inputs_;
   attrs::FieldValues values_, further_;
+  std::optional<std::vector<Dim>> extents_;  // of a shape with variables
 };
 
 }  // namespace
 
-Expr ReadCall(Cursor* text, const Token& at, const Signature& signature,
+Expr ReadCall(Cursor* text, const Token& at, const Signature& signature, Scope* scope,
               const ReadInput& read_input) {
-  return CallReader(text, at, signature, read_input).Read();
+  return CallReader(text, at, signature, scope, read_input).Read();
 }
 
 }  // namespace tenon::relax

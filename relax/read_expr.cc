@@ -8,7 +8,7 @@
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/relax/read_call.h"
-#include "tenon/relax/scalar_text.h"
+#include "tenon/relax/read_plain.h"
 #include "tenon/relax/value_text.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -22,7 +22,9 @@ Expr ExprReader::Read() {
   Expr sum = Product();
   while (text_->IsPunct("+") || text_->IsPunct("-")) {
     const Token sign = text_->Advance();
+    may_be_number_ = true;
     const Expr right = Product();
+    may_be_number_ = false;
     sum = Binary(sign, sign.text == "+" ? "add" : "subtract", sum, right);
   }
   return sum;
@@ -32,7 +34,9 @@ Expr ExprReader::Product() {
   Expr product = Factor();
   while (text_->IsPunct("*") || text_->IsPunct("/") || text_->IsPunct("//")) {
     const Token sign = text_->Advance();
+    may_be_number_ = true;
     const Expr right = Factor();
+    may_be_number_ = false;
     product = Binary(sign,
                      sign.text == "*"   ? "multiply"
                      : sign.text == "/" ? "divide"
@@ -94,6 +98,7 @@ Expr ExprReader::Primary() {
     case TokenKind::kName: {
       const Token name = text_->Advance();
       if (const Expr value = scope_->Find(name.text)) return value;
+      if (const PlainValue* plain = scope_->FindPlain(name.text)) return Plain(name, *plain);
       if (name.text == "R" && text_->IsPunct(".")) return AfterR(name);
       if (name.text == "metadata" && text_->IsPunct("[")) return Metadata(name);
       if (module_->IsModule(name.text) && text_->Accept(".")) {
@@ -118,9 +123,23 @@ Expr ExprReader::Primary() {
   text_->FailExpected("an expression");
 }
 
+Expr ExprReader::Plain(const Token& name, const PlainValue& value) {
+  if (value.number && std::exchange(may_be_number_, false)) return value.number;
+  text_->Fail(name,
+              StrCat(name.text, " is ", value.ToString(), ", which is no tensor; it may stand ",
+                     value.shape ? "where an operator takes a shape: R.reshape(x, "
+                                 : "where an operator takes a number: R.add(x, ",
+                     name.text, ")"));
+}
+
 // Of a name that is not known.
 Expr ExprReader::Variable(const Token& name) {
-  if (scope_->Ended(name.text))
+  const std::optional<BlockKind> ended = scope_->Ended(name.text);
+  if (ended == BlockKind::kBranch)
+    text_->Fail(name, StrCat(name.text,
+                             " belongs to a branch of an if; after it only the last "
+                             "variable of both branches is known"));
+  if (ended == BlockKind::kDataflow)
     text_->Fail(name, StrCat(name.text, " belongs to a block that has ended; R.output(", name.text,
                              ") at its end makes it known here"));
   if (name.text == "I" || name.text == "T" || name.text == "R" || name.text == "tvm")
@@ -184,8 +203,10 @@ Expr ExprReader::AfterR(const Token& at) {
     text_->Expect("(", "after R.tuple");
     return TupleOf(whole, ")", true);
   }
-  if (name == "prim_value" && may_be_number) return PrimValue(whole);
-  if (name == "shape" || name == "prim_value" || name == "str" || name == "dtype")
+  if (name == "prim_value" && may_be_number) return ReadPrimValue(text_, whole).number;
+  if (name == "match_cast") return MatchCast(whole);
+  if (name == "shape" || name == "shape_of" || name == "prim_value" || name == "str" ||
+      name == "dtype")
     text_->Fail(whole, StrCat("R.", name,
                               " is no tensor; it may stand where an operator takes a value, and a "
                               "number as a tensor is R.const(1, \"int64\")"));
@@ -195,7 +216,7 @@ Expr ExprReader::AfterR(const Token& at) {
 
 Expr ExprReader::CallOfOperator(const Token& at, const std::string& name) {
   const Signature signature = text_->Placed(at, [&] { return SignatureOf(name); });
-  return ReadCall(text_, at, signature, [&] {
+  return ReadCall(text_, at, signature, scope_, [&] {
     may_be_number_ = true;
     Expr input = Read();
     may_be_number_ = false;
@@ -203,54 +224,33 @@ Expr ExprReader::CallOfOperator(const Token& at, const std::string& name) {
   });
 }
 
-// R.prim_value(1), R.prim_value(T.float32(0.5)): a number that an operator takes as an input.
-Expr ExprReader::PrimValue(const Token& at) {
-  text_->Expect("(", "after R.prim_value");
-  std::optional<DataType> dtype;
-  if (text_->AcceptName("T")) {
-    text_->Expect(".", "after T");
-    const Token type = text_->ExpectName("an element type");
-    dtype = DataType::Parse(type.text);
-    if (!dtype || dtype->is_void() || dtype->is_vector())
-      text_->Fail(type, StrCat("T.", type.text, " is no element type"));
-    text_->Expect("(", "after the type of a number");
-  }
-  const Literal literal = ReadLiteral("a number, True or False");
-  if (dtype) text_->Expect(")", "after a number");
-  text_->Expect(")", "after R.prim_value(");
-  if (!dtype) dtype = literal.is_flag ? Bool : literal.is_real ? Float64 : Int64;
-  return Scalar(literal, *dtype, at);
-}
-
-ExprReader::Literal ExprReader::ReadLiteral(const char* expected) {
-  Literal literal{.text = text_->Accept("-") ? "-" : "", .at = text_->token()};
-  literal.is_flag = text_->IsName("True") || text_->IsName("False");
-  if (!literal.is_flag && !text_->Is(TokenKind::kNumber)) text_->FailExpected(expected);
-  text_->Advance();
-  literal.text += literal.at.text;
-  literal.is_real = !literal.is_flag && literal.text.find_first_of(".eE") != std::string::npos;
-  return literal;
-}
-
-Expr ExprReader::Scalar(const Literal& literal, DataType dtype, const Token& at) {
-  const auto scalar = ParseScalar(literal.text, dtype);
-  if (!scalar)
-    text_->Fail(literal.at, StrCat(literal.text, " is not a value of ", dtype.ToString()));
-  return ir::Constant::Make(*scalar, text_->SpanOf(at));
+// R.match_cast(x, R.Tensor((n, 4), "float32")): x, where that is known already.
+Expr ExprReader::MatchCast(const Token& at) {
+  text_->Expect("(", "after R.match_cast");
+  const Expr value = Read();
+  text_->Expect(",", "between the value and the type of R.match_cast");
+  const Annotation annotation = ReadAnnotation(text_, &scope_->symbols, Where::kBody);
+  text_->Accept(",");
+  text_->Expect(")", "after R.match_cast");
+  if (!annotation.FollowsFrom(value.checked_type()))
+    text_->Fail(at, StrCat("R.match_cast says more than is known, which would be checked as the "
+                           "module runs; its value is ",
+                           ir::ToString(value.checked_type())));
+  return value;
 }
 
 // R.const(0.5, "float32"): numbers are kept as text, which is read as the type that is given.
 Expr ExprReader::Const(const Token& at) {
   text_->Expect("(", "after R.const");
   const Literal literal =
-      ReadLiteral("a number, True or False (other constants are in the metadata)");
+      ReadLiteral(text_, "a number, True or False (other constants are in the metadata)");
   DataType dtype = literal.is_flag ? Bool : literal.is_real ? Float32 : Int32;
   if (text_->Accept(",")) {
     if (text_->IsKeyword() && text_->AcceptName("dtype")) text_->Advance();
     dtype = ReadElementType(text_);
   }
   text_->Expect(")", "after R.const");
-  return Scalar(literal, dtype, at);
+  return ScalarOf(*text_, literal, dtype, at);
 }
 
 Expr ExprReader::CallOfFunction(const Token& at, const Expr& callee, const ir::Type& result) {

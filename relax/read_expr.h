@@ -33,15 +33,8 @@ class ExprReader {
   ir::Expr Metadata(const Token& at);
   ir::Expr AfterR(const Token& at);
   ir::Expr Const(const Token& at);
-  ir::Expr PrimValue(const Token& at);
-  // A number as it is written, of which the type is not known yet.
-  struct Literal {
-    std::string text;
-    Token at;
-    bool is_flag = false, is_real = false;
-  };
-  Literal ReadLiteral(const char* expected);
-  ir::Expr Scalar(const Literal& literal, DataType dtype, const Token& at);
+  ir::Expr MatchCast(const Token& at);
+  ir::Expr Plain(const Token& name, const PlainValue& value);
   ir::Expr TupleOf(const Token& at, const char* close, bool always);
   ir::Expr CallOfFunction(const Token& at, const ir::Expr& callee, const ir::Type& result);
   ir::Expr CallOfOperator(const Token& at, const std::string& name);
@@ -50,7 +43,7 @@ class ExprReader {
   Cursor* const text_;
   Scope* const scope_;
   Surroundings* const module_;
-  bool may_be_number_ = false;  // where an operator reads an input
+  bool may_be_number_ = false;  // where an operator reads an input, or + its right side
 };
 
 }  // namespace tenon::relax

@@ -33,6 +33,9 @@ FunctionHeader ReadHeader(Cursor* text, Symbols symbols = {});
 ir::Expr ReadFunction(Cursor* text, const FunctionHeader& header, Scope* scope,
                       Surroundings* module);
 
+// The attributes in R.func_attr({"name": value}), from the "(" on.
+void ReadFunctionAttributes(Cursor* text, ir::FunctionAttrs* attrs);
+
 }  // namespace tenon::relax
 
 #endif  // TENON_RELAX_READ_FUNCTION_H_

@@ -153,7 +153,7 @@ class ModuleReader : public Surroundings {
     if (text_.IsName("I"))
       text_.Fail(text_.token(),
                  "attributes of modules (I.module_attrs, I.module_global_infos) are "
-                 "not supported");
+                 "not supported; functions may have some, in R.func_attr");
     text_.FailExpected("@R.function");
   }
 
@@ -182,11 +182,13 @@ class ModuleReader : public Surroundings {
     Entry& entry = functions_.at(name);
     if (entry.function) return entry.function;
     entry.reading = true;
+    const int ifs_around_call = std::exchange(source_->ifs, 0);
     Cursor cursor(source_, entry.header.body);
     Scope scope;
     const Expr function = ReadFunction(&cursor, entry.header, &scope, this);
     entry.function = WithVisibility(name, function, entry.header.is_private);
     entry.reading = false;
+    source_->ifs = ifs_around_call;
     return entry.function;
   }
 

@@ -10,7 +10,7 @@ namespace tenon::relax {
 namespace {
 
 // An extent in a string has tokens of its own, so its errors show the string.
-Dim ReadQuotedExtent(Cursor* text, Symbols* symbols) {
+Dim ReadQuotedExtent(Cursor* text, Symbols* symbols, Where where) {
   const Token at = text->token();
   const std::string expression = text->String();
   return text->Placed(at, [&] {
@@ -20,6 +20,10 @@ Dim ReadQuotedExtent(Cursor* text, Symbols* symbols) {
     const Dim extent = ReadExtent(&cursor, [&](const Token& name) {
       if (!IsName(name.text))
         cursor.Fail(name, StrCat("'", name.text, "' is a word of the language, not a variable"));
+      if (where == Where::kBody && !symbols->contains(name.text))
+        cursor.Fail(name, StrCat("the variable ", name.text,
+                                 " of an extent is not known; declare it first: ", name.text,
+                                 " = T.int64()"));
       symbols->emplace(name.text);
     });
     if (cursor.Is(TokenKind::kLineEnd)) cursor.Advance();
@@ -48,8 +52,9 @@ class AnnotationReader {
     }
     if (name.text == "Shape" || name.text == "Prim")
       text_->Fail(name, StrCat("R.", name.text,
-                               " is a value that Tenon has no type for; shapes stand where an "
-                               "operator takes them, as R.shape([1, 64])"));
+                               " is a value that Tenon has no type for, so no parameter or result "
+                               "is one; shapes stand where an operator takes them, as "
+                               "R.shape([1, 64]), and may have names in a body"));
     text_->Fail(
         name, StrCat("there is no type R.", name.text,
                      DidYouMean("; ", name.text, {"Tensor", "Tuple", "Callable", "Object"}, "R.")));
@@ -154,6 +159,32 @@ class AnnotationReader {
 bool DimsAgree(const Dim& said, const Dim& known) {
   return said.is_any() || known.is_any() || said == known;
 }
+using DimRule = bool(const Dim& said, const Dim& known);
+
+bool Agrees(const Annotation& said, const ir::Type& type, DimRule* rule) {
+  if (!type || said.kind == AnnotationKind::kAnything) return true;
+  std::vector<ir::Type> types;
+  if (said.kind == AnnotationKind::kTensor) {
+    const auto* tensor = type.As<ir::TensorTypeNode>();
+    if (tensor == nullptr || (said.dtype && *said.dtype != tensor->dtype)) return false;
+    return !said.shape || std::equal(said.shape->begin(), said.shape->end(), tensor->shape.begin(),
+                                     tensor->shape.end(), rule);
+  }
+  if (said.kind == AnnotationKind::kTuple) {
+    const auto* tuple = type.As<ir::TupleTypeNode>();
+    if (tuple == nullptr) return false;
+    types = tuple->fields;
+  } else {
+    const auto* function = type.As<ir::FuncTypeNode>();
+    if (function == nullptr) return false;
+    types = function->params;
+    types.push_back(function->result);
+  }
+  return !said.parts || std::equal(said.parts->begin(), said.parts->end(), types.begin(),
+                                   types.end(), [&](const Annotation& part, const ir::Type& t) {
+                                     return Agrees(part, t, rule);
+                                   });
+}
 
 }  // namespace
 
@@ -198,28 +229,11 @@ ir::Type Annotation::ToType(const Cursor& text) const {
   text.Fail(at, "this is no type");
 }
 
-bool Annotation::Holds(const ir::Type& type) const {
-  if (!type || kind == AnnotationKind::kAnything) return true;
-  std::vector<ir::Type> types;
-  if (kind == AnnotationKind::kTensor) {
-    const auto* tensor = type.As<ir::TensorTypeNode>();
-    if (tensor == nullptr || (dtype && *dtype != tensor->dtype)) return false;
-    return !shape || std::equal(shape->begin(), shape->end(), tensor->shape.begin(),
-                                tensor->shape.end(), DimsAgree);
-  }
-  if (kind == AnnotationKind::kTuple) {
-    const auto* tuple = type.As<ir::TupleTypeNode>();
-    if (tuple == nullptr) return false;
-    types = tuple->fields;
-  } else {
-    const auto* function = type.As<ir::FuncTypeNode>();
-    if (function == nullptr) return false;
-    types = function->params;
-    types.push_back(function->result);
-  }
-  return !parts ||
-         std::equal(parts->begin(), parts->end(), types.begin(), types.end(),
-                    [](const Annotation& part, const ir::Type& t) { return part.Holds(t); });
+bool Annotation::Holds(const ir::Type& type) const { return Agrees(*this, type, DimsAgree); }
+
+bool Annotation::FollowsFrom(const ir::Type& type) const {
+  return Agrees(*this, type,
+                [](const Dim& said, const Dim& known) { return said.is_any() || said == known; });
 }
 
 Annotation ReadAnnotation(Cursor* text, Symbols* symbols, Where where) {
@@ -234,8 +248,8 @@ std::vector<Dim> ReadShape(Cursor* text, Symbols* symbols, Where where) {
   std::vector<Dim> shape;
   while (!text->IsPunct(close)) {
     const Token at = text->token();
-    if (where == Where::kSignature && text->Is(TokenKind::kString)) {
-      shape.push_back(ReadQuotedExtent(text, symbols));
+    if (text->Is(TokenKind::kString)) {
+      shape.push_back(ReadQuotedExtent(text, symbols, where));
     } else {
       shape.push_back(ReadExtent(text, [&](const Token& name) {
         if (!symbols->contains(name.text))

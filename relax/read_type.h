@@ -33,7 +33,10 @@ struct Annotation {
   bool is_complete() const;
   // Throws InvalidArgument at the annotation if it is not complete.
   ir::Type ToType(const Cursor& text) const;
+  // Whether nothing of the type contradicts it.
   bool Holds(const ir::Type& type) const;
+  // Whether the type says all that it says.
+  bool FollowsFrom(const ir::Type& type) const;
 };
 
 // The variables of extents that a function knows.

@@ -2,10 +2,18 @@
 
 #include <utility>
 
+#include "tenon/ir/parse_extents.h"
+#include "tenon/support/strings.h"
+
 namespace tenon::relax {
 
-void Scope::Close() {
-  ended_.merge(blocks_.back());
+std::string PlainValue::ToString() const {
+  return shape ? StrCat("the shape ", ir::ToText(*shape))
+               : StrCat("the number ", attrs::ToText(attribute));
+}
+
+void Scope::Close(BlockKind kind) {
+  for (const auto& [name, value] : blocks_.back()) ended_.insert_or_assign(name, kind);
   blocks_.pop_back();
 }
 
@@ -17,16 +25,36 @@ void Scope::Export(std::string_view name) {
 }
 
 void Scope::Bind(std::string_view name, ir::Expr value) {
-  blocks_.back().insert_or_assign(std::string(name), std::move(value));
+  blocks_.back().insert_or_assign(std::string(name), Value{std::move(value), nullptr});
+}
+
+void Scope::BindPlain(std::string_view name, PlainValue value) {
+  blocks_.back().insert_or_assign(std::string(name),
+                                  Value{{}, std::make_shared<const PlainValue>(std::move(value))});
 }
 
 ir::Expr Scope::Find(std::string_view name) const {
+  const Value* value = Innermost(name);
+  return value == nullptr ? ir::Expr() : value->expr;
+}
+
+const PlainValue* Scope::FindPlain(std::string_view name) const {
+  const Value* value = Innermost(name);
+  return value == nullptr ? nullptr : value->plain.get();
+}
+
+const Scope::Value* Scope::Innermost(std::string_view name) const {
   const std::string key(name);
   for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
     const auto found = block->find(key);
-    if (found != block->end()) return found->second;
+    if (found != block->end()) return &found->second;
   }
-  return {};
+  return nullptr;
+}
+
+std::optional<BlockKind> Scope::Ended(std::string_view name) const {
+  const auto found = ended_.find(std::string(name));
+  return found == ended_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::vector<std::string> Scope::Names() const {

@@ -2,6 +2,9 @@
 #ifndef TENON_RELAX_SCOPE_H_
 #define TENON_RELAX_SCOPE_H_
 
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,12 +15,30 @@
 
 namespace tenon::relax {
 
+// A shape or a number, which are no expressions (read_plain.h).
+struct PlainValue {
+  std::optional<std::vector<Dim>> shape = std::nullopt;
+  ir::Expr number = {};         // where it is no shape
+  attrs::Value attribute = {};  // the number as an attribute
+
+  // "the shape (n, 4)", "the number 2": for messages.
+  std::string ToString() const;
+};
+
+// A parameter that has a variable as an extent.
+struct ExtentPlace {
+  ir::Expr param;
+  std::size_t axis = 0;
+};
+
+enum class BlockKind { kDataflow, kBranch };
+
 // Variables, innermost block last. A name that is bound again stands for the later value.
 class Scope {
  public:
   void Open() { blocks_.emplace_back(); }
   // Keeps what the block bound: afterwards its names are known, but not to be used.
-  void Close();
+  void Close(BlockKind kind);
   // Forgets what the block bound.
   void Drop() { blocks_.pop_back(); }
   // Whether the innermost block binds the name.
@@ -25,18 +46,30 @@ class Scope {
   // Makes such a name known in the block around it.
   void Export(std::string_view name);
   void Bind(std::string_view name, ir::Expr value);
-  // Null when the name is not known.
+  void BindPlain(std::string_view name, PlainValue value);
+  // Null when the name is not known, or stands for a plain value.
   ir::Expr Find(std::string_view name) const;
-  // Whether a block that has ended had the name.
-  bool Ended(std::string_view name) const { return ended_.contains(std::string(name)); }
+  // Null when the name is not known, or stands for an expression.
+  const PlainValue* FindPlain(std::string_view name) const;
+  // The kind of the last block that had the name and has ended.
+  std::optional<BlockKind> Ended(std::string_view name) const;
   std::vector<std::string> Names() const;
 
   Symbols symbols;
+  // By the variables of extents.
+  std::map<std::string, ExtentPlace, std::less<>> extents;
 
  private:
-  using Block = std::unordered_map<std::string, ir::Expr>;
+  struct Value {
+    ir::Expr expr;
+    std::shared_ptr<const PlainValue> plain;
+  };
+  using Block = std::unordered_map<std::string, Value>;
+
+  const Value* Innermost(std::string_view name) const;
+
   std::vector<Block> blocks_;
-  Block ended_;
+  std::unordered_map<std::string, BlockKind> ended_;
 };
 
 // The module around a function.

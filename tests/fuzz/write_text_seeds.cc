@@ -14,10 +14,36 @@
 
 namespace {
 
+// Ifs inside each other and a function that calls itself in one.
+constexpr const char* kIf =
+    "@I.ir_module\n"
+    "class Module:\n"
+    "    @R.function\n"
+    "    def main(c: R.Tensor((), dtype=\"bool\"), x: R.Tensor((3, 4), dtype=\"float32\")):\n"
+    "        cls = Module\n"
+    "        if c:\n"
+    "            if R.logical_not(c):\n"
+    "                y = R.exp(x)\n"
+    "            else:\n"
+    "                y = cls.f(c, x)\n"
+    "        else:\n"
+    "            lv = R.add(x, x)\n"
+    "            y = R.nn.relu(lv)\n"
+    "        return y\n"
+    "    @R.function(private=True)\n"
+    "    def f(c: R.Tensor((), dtype=\"bool\"), x: R.Tensor((3, 4), dtype=\"float32\")) -> "
+    "R.Tensor((3, 4), dtype=\"float32\"):\n"
+    "        if c:\n"
+    "            y = cls.f(c, x)\n"
+    "        else:\n"
+    "            y = x\n"
+    "        return y\n";
+
 void WriteTextSeeds(const std::filesystem::path& from, const std::filesystem::path& to,
                     const std::filesystem::path& relax) {
   std::filesystem::create_directories(to);
   std::filesystem::create_directories(relax);
+  std::ofstream(relax / "if.py") << kIf;
   for (const auto& file : std::filesystem::directory_iterator(from)) {
     const auto module = tenon::onnx_import::LoadOnnx(file.path(), {});
     if (!module.ok()) continue;
