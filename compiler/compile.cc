@@ -1,5 +1,7 @@
 #include "tenon/compiler/compile.h"
 
+#include <algorithm>
+
 #include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/control/build_program.h"
 #include "tenon/compiler/control/control_flow.h"
@@ -16,6 +18,7 @@
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/control/outline_branches.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/runtime/input_symbols.h"
 #include "tenon/strategies/lower_function.h"
@@ -112,14 +115,23 @@ Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
   return compiler::Linked(lowered, {}, CodeOf(options), options.threads);
 }
 
+// Those that are not there.
+void AddConditions(const std::vector<ExtentCondition>& more, std::vector<ExtentCondition>* all) {
+  for (const ExtentCondition& condition : more) {
+    if (std::find(all->begin(), all->end(), condition) == all->end()) all->push_back(condition);
+  }
+}
+
 // The plan for all values of the variables, and its kernels.
 Lowered LowerSymbolic(const ir::Module& module, const CompileOptions& options) {
   Prepare(module, options);
   const jit::ScopedThreads threads(options.threads);
-  const ir::Module fused = Fused(compiler::NameExtents(module), options);
+  const ir::Module named = compiler::NameExtents(module);
+  const ir::Module fused = Fused(named, options);
   (void)runtime::InputSymbols(compiler::InputsOf(fused.Main()));  // refuses what no input shows
   compiler::SymbolicKernels kernels =
       compiler::LowerSymbolicKernels(fused, StrategyOf(options, false));
+  AddConditions(passes::ConditionsOf(named), &kernels.conditions);
   const compiler::PreparedArrays prepared(fused, kernels, CodeOf(options));
   Lowered lowered = compiler::PlanForAll({.module = fused, .functions = {}}, {}, kernels, prepared);
   lowered.kernels = std::move(kernels.list);
@@ -130,11 +142,13 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
   Prepare(module, options);
   const jit::ScopedThreads threads(options.threads);
   const bool defer = !options.cache_dir.empty();
-  const ir::Module fused = Fused(compiler::NameExtents(module), options);
+  const ir::Module named = compiler::NameExtents(module);
+  const ir::Module fused = Fused(named, options);
   const auto symbols =
       std::make_shared<const runtime::InputSymbols>(compiler::InputsOf(fused.Main()));
-  const auto model = std::make_shared<compiler::SymbolicModel>(fused, StrategyOf(options, defer),
-                                                               CodeOf(options), options.threads);
+  const auto model =
+      std::make_shared<compiler::SymbolicModel>(fused, StrategyOf(options, defer), CodeOf(options),
+                                                options.threads, passes::ConditionsOf(named));
   return Executable(
       {.plan = {},
        .kernels = model->Callables(),
@@ -204,12 +218,14 @@ absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOpti
     if (!compiler::HasSymbols(module)) return DoLower(module, options, {});
     Prepare(module, options);
     const jit::ScopedThreads threads(options.threads);
+    const ir::Module named = compiler::NameExtents(module);
     Lowered lowered;
-    lowered.module = Fused(compiler::NameExtents(module), options);
+    lowered.module = Fused(named, options);
     compiler::SymbolicKernels kernels =
         compiler::LowerSymbolicKernels(lowered.module, StrategyOf(options, false));
     lowered.kernels = std::move(kernels.list);
-    lowered.plan.conditions = std::move(kernels.conditions);
+    lowered.plan.conditions = passes::ConditionsOf(named);
+    AddConditions(kernels.conditions, &lowered.plan.conditions);
     return lowered;
   });
 }

@@ -258,23 +258,66 @@ void ForEachUnified(const Type& a, const Type& b, const Visit& visit) {
 
 }  // namespace
 
+namespace {
+
+// Conditions, each once.
+class Conditions {
+ public:
+  void Add(const ExtentCondition& condition) {
+    if (std::find(all_.begin(), all_.end(), condition) == all_.end()) all_.push_back(condition);
+  }
+  // That both types are one.
+  void AddEqual(const Type& given, const Type& wanted, const std::string& needed_by) {
+    ForEachUnified(given, wanted, [&](const Dim& a, const Dim& b) {
+      Add({a, ExtentCondition::Kind::kEqual, b, needed_by});
+    });
+  }
+  // What a relation says of its arguments and its result is unified with their types.
+  void AddRelations(const Expr& e) {
+    ForEachRelation(e, [&](const Expr& at, const ops::TypeCall& relation) {
+      for (const ExtentCondition& condition : relation.conditions()) Add(condition);
+      const std::vector<Expr>& args = at.As<CallNode>()->args;
+      for (std::size_t i = 0; i < args.size(); ++i)
+        AddEqual(args[i].checked_type(), relation.learned_input(i), relation.op());
+      AddEqual(relation.learned_result(), at.checked_type(), relation.op());
+    });
+  }
+  void AddCallsOfFunctions(const Expr& e) {
+    ir::VisitPostOrder(e, [&](const Expr& at) {
+      const auto* call = at.As<CallNode>();
+      const auto* global = call == nullptr ? nullptr : call->callee.As<ir::GlobalVarNode>();
+      if (global == nullptr) return;
+      const auto* type = call->callee.checked_type().As<FuncTypeNode>();
+      for (std::size_t i = 0; type != nullptr && i < call->args.size(); ++i)
+        AddEqual(call->args[i].checked_type(), type->params[i], "@" + global->name);
+    });
+  }
+  std::vector<ExtentCondition> Take() { return std::move(all_); }
+
+ private:
+  std::vector<ExtentCondition> all_;
+};
+
+}  // namespace
+
 std::vector<ExtentCondition> ConditionsOf(const Expr& e) {
-  std::vector<ExtentCondition> all;
-  const auto add = [&](const ExtentCondition& condition) {
-    if (std::find(all.begin(), all.end(), condition) == all.end()) all.push_back(condition);
-  };
-  ForEachRelation(e, [&](const Expr& at, const ops::TypeCall& relation) {
-    for (const ExtentCondition& condition : relation.conditions()) add(condition);
-    // What a relation says of its arguments and its result is unified with their types.
-    const auto add_equal = [&](const Dim& given, const Dim& wanted) {
-      add({given, ExtentCondition::Kind::kEqual, wanted, relation.op()});
-    };
-    const std::vector<Expr>& args = at.As<CallNode>()->args;
-    for (std::size_t i = 0; i < args.size(); ++i)
-      ForEachUnified(args[i].checked_type(), relation.learned_input(i), add_equal);
-    ForEachUnified(relation.learned_result(), at.checked_type(), add_equal);
-  });
-  return all;
+  Conditions conditions;
+  conditions.AddRelations(e);
+  return conditions.Take();
+}
+
+std::vector<ExtentCondition> ConditionsOf(const ir::Module& module) {
+  const ir::Module typed = InferType(module);
+  const FunctionNode &given = module.Main(), &main = typed.Main();
+  Conditions conditions;
+  for (std::size_t i = 0; i < main.params.size(); ++i) {
+    const ir::Var declared(given.params[i]);
+    conditions.AddEqual(declared.type_annotation(), main.params[i].checked_type(),
+                        "%" + declared.name());
+  }
+  conditions.AddRelations(main.body);
+  conditions.AddCallsOfFunctions(main.body);
+  return conditions.Take();
 }
 
 }  // namespace tenon::passes

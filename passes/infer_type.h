@@ -33,6 +33,9 @@ std::vector<std::pair<Dim, Dim>> AssumedEqual(const ir::Expr& e);
 // relation that is given numbers refuses those of which one does not hold. Equal ones are listed
 // once.
 std::vector<ExtentCondition> ConditionsOf(const ir::Expr& e);
+// The same for @main of a module, whose types are inferred, with what the types of its parameters
+// and of the functions that it calls need.
+std::vector<ExtentCondition> ConditionsOf(const ir::Module& module);
 
 }  // namespace tenon::passes
 

@@ -1,6 +1,7 @@
 #include "tenon/runtime/saved_plan.h"
 
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "tenon/runtime/json_reader.h"
@@ -162,6 +163,21 @@ class PlanReader {
   Plan plan_;
 };
 
+// A run reads the values of variables off its inputs.
+void RequireShownVariables(const Plan& plan) {
+  std::set<std::string> shown;
+  for (const Node& node : plan.nodes) {
+    if (node.kind != NodeKind::kInput) continue;
+    for (const Dim& extent : node.outputs[0].extents) {
+      if (const auto name = extent.symbol()) shown.insert(*name);
+    }
+  }
+  for (const std::string& symbol : plan.symbols) {
+    if (!shown.contains(symbol))
+      throw DataLoss(StrCat(kManifestFile, ": no input has the extent ", symbol, " alone"));
+  }
+}
+
 }  // namespace
 
 FileMark FileMark::Of(std::string_view bytes) { return {bytes.size(), HashBytes(bytes)}; }
@@ -209,6 +225,7 @@ SavedPlan ParseSavedPlan(const SavedTexts& texts) {
                   .threads = manifest["threads"].Int(),
                   .params = ReadMark(files[kParamsFile]),
                   .kernels_file = ReadMark(files[kKernelsFile])};
+  RequireShownVariables(saved.plan);
   VerifyPlan(saved.plan, saved.kernels.size(), saved.constants_at.size());
   for (const Node& node : saved.plan.nodes) {
     if (node.kind != NodeKind::kConstant) continue;

@@ -16,7 +16,17 @@ std::int64_t Of(const Results& results, int operation) {
   return results[static_cast<std::size_t>(operation)];
 }
 
+std::string ToText(const Dim::Values& values) {
+  return StrJoin(values, ", ", [](std::string* out, const auto& value) {
+    StrAppend(out, value.first, " = ", value.second);
+  });
+}
+
 }  // namespace
+
+void RefuseValues(const ExtentCondition& broken, const Dim::Values& values) {
+  throw InvalidArgument(StrCat("the model needs ", broken.ToString(), "; here ", ToText(values)));
+}
 
 SymbolicPlan::SymbolicPlan(Plan plan) : plan_(std::move(plan)), program_(plan_.symbols) {
   const auto all = [&](const std::vector<Dim>& dims) {
@@ -56,15 +66,10 @@ bool SymbolicPlan::Takes(const Dim::Values& values) const {
 }
 
 PlanAtValues SymbolicPlan::At(const Dim::Values& values) const {
-  const auto text = [&] {
-    return StrJoin(values, ", ", [](std::string* out, const auto& value) {
-      StrAppend(out, value.first, " = ", value.second);
-    });
-  };
   const std::optional<Results> results = program_.Evaluate(InOrder(values));
-  if (!results) throw InvalidArgument(StrCat("an extent does not fit 64 bits where ", text()));
-  if (const ExtentCondition* broken = Broken(*results))
-    throw InvalidArgument(StrCat("the model needs ", broken->ToString(), "; here ", text()));
+  if (!results)
+    throw InvalidArgument(StrCat("an extent does not fit 64 bits where ", ToText(values)));
+  if (const ExtentCondition* broken = Broken(*results)) RefuseValues(*broken, values);
   PlanAtValues made{.plan = plan_, .kernels = {}};
   made.plan.symbols.clear();
   made.plan.conditions.clear();
@@ -76,9 +81,9 @@ PlanAtValues SymbolicPlan::At(const Dim::Values& values) const {
       for (std::size_t d = 0; d < shapes_[n][o].size(); ++d) {
         output.shape[d] = Of(*results, shapes_[n][o][d]);
         if (output.shape[d] < 0)
-          throw InvalidArgument(StrCat("the extent ",
-                                       plan_.nodes[n].outputs[o].extents[d].ToString(), " of ",
-                                       node.name, " is ", output.shape[d], " where ", text()));
+          throw InvalidArgument(
+              StrCat("the extent ", plan_.nodes[n].outputs[o].extents[d].ToString(), " of ",
+                     node.name, " is ", output.shape[d], " where ", ToText(values)));
       }
     }
     node.begins.clear();

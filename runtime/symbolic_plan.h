@@ -27,6 +27,9 @@ struct PlanAtValues {
   std::vector<KernelUse> kernels;  // one for each node that is a kernel
 };
 
+// Throws InvalidArgument: the model needs what these values break.
+[[noreturn]] void RefuseValues(const ExtentCondition& broken, const Dim::Values& values);
+
 class SymbolicPlan {
  public:
   // The plan's storage is assigned. Throws InvalidArgument where an expression has a variable that

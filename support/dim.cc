@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "tenon/support/error.h"
@@ -35,12 +36,18 @@ std::int64_t FloorDivided(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
+// A variable may have any text as its name, that of a function too.
+bool IsBefore(const DimAtomRef& a, const DimAtomRef& b) {
+  const bool is_function = a->kind != DimAtomKind::kSymbol;
+  const bool is_other_function = b->kind != DimAtomKind::kSymbol;
+  return std::tie(a->text, is_function) < std::tie(b->text, is_other_function);
+}
+bool IsSame(const DimAtomRef& a, const DimAtomRef& b) { return !IsBefore(a, b) && !IsBefore(b, a); }
+
 // Terms with more atoms come first, then by name; the number, which has none, is last.
 bool Before(const std::vector<DimAtomRef>& a, const std::vector<DimAtomRef>& b) {
   if (a.size() != b.size()) return a.size() > b.size();
-  return std::lexicographical_compare(
-      a.begin(), a.end(), b.begin(), b.end(),
-      [](const DimAtomRef& x, const DimAtomRef& y) { return x->text < y->text; });
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), IsBefore);
 }
 struct BeforeTerm {
   bool operator()(const std::vector<DimAtomRef>& a, const std::vector<DimAtomRef>& b) const {
@@ -219,8 +226,7 @@ Dim operator*(const Dim& a, const Dim& b) {
     for (const auto& [y, q] : right) {
       std::vector<DimAtomRef> atoms = x;
       atoms.insert(atoms.end(), y.begin(), y.end());
-      std::sort(atoms.begin(), atoms.end(),
-                [](const DimAtomRef& s, const DimAtomRef& t) { return s->text < t->text; });
+      std::sort(atoms.begin(), atoms.end(), IsBefore);
       std::int64_t& held = product[std::move(atoms)];
       held = CheckedAdd(held, CheckedMul(p, q));
     }
@@ -277,7 +283,7 @@ std::optional<Dim> ExactQuotient(const Dim& a, const Dim& b) {
     std::vector<DimAtomRef> left = atoms;
     for (const DimAtomRef& atom : lead) {
       const auto found = std::find_if(left.begin(), left.end(),
-                                      [&](const DimAtomRef& x) { return x->text == atom->text; });
+                                      [&](const DimAtomRef& x) { return IsSame(x, atom); });
       if (found == left.end()) return std::nullopt;
       left.erase(found);
     }

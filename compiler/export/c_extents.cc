@@ -28,8 +28,8 @@ static int64_t tenon_extent_plus(int64_t a, int64_t b, int32_t* status) {
 )"},
     {"tenon_extent_times", R"(
 static int64_t tenon_extent_times(int64_t a, int64_t b, int32_t* status) {
-  const int64_t most = b == 0 ? INT64_MAX : INT64_MAX / (b < 0 ? -(b + 1) : b);
-  if (b < -INT64_MAX || a > most || a < -most) {
+  const double product = (double)a * (double)b; /* rounded, so less than all of 64 bits is taken */
+  if (product > 9.2e18 || product < -9.2e18) {
     *status = 2;
     return 0;
   }

@@ -20,11 +20,13 @@ namespace tenon::compiler {
 using ir::Expr;
 
 SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy,
-                             jit::CompileOptions code, int threads)
+                             jit::CompileOptions code, int threads,
+                             std::vector<ExtentCondition> needs)
     : fused_(std::move(fused)),
       strategy_(std::move(strategy)),
       code_(std::move(code)),
       threads_(threads),
+      needs_(std::move(needs)),
       kernels_(LowerSymbolicKernels(fused_, strategy_)),
       prepared_(fused_, kernels_, code_) {
   MakeKernels();
@@ -184,9 +186,16 @@ runtime::Executable SymbolicModel::BuildFromTypes(const Dim::Values& values) con
 SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
   const std::lock_guard<std::mutex> lock(zeros_mutex_);
   std::unique_ptr<SymbolicModel>& model = without_zeros_[zeros];
-  if (model == nullptr)
-    model = std::make_unique<SymbolicModel>(WithExtents(fused_, zeros).module, strategy_, code_,
-                                            threads_);
+  if (model != nullptr) return *model;
+  std::map<std::string, Dim> numbers;
+  for (const auto& [name, value] : zeros) numbers.emplace(name, value);
+  std::vector<ExtentCondition> needs = needs_;
+  for (ExtentCondition& need : needs) {
+    need.a = need.a.Substitute(numbers);
+    need.b = need.b.Substitute(numbers);
+  }
+  model = std::make_unique<SymbolicModel>(WithExtents(fused_, zeros).module, strategy_, code_,
+                                          threads_, std::move(needs));
   return *model;
 }
 
@@ -195,7 +204,12 @@ runtime::Executable SymbolicModel::Bind(const Dim::Values& values) {
   for (const auto& value : values) (value.second == 0 ? zeros : others).insert(value);
   if (!zeros.empty()) return WithoutZeros(zeros).Bind(others);
   if (std::optional<runtime::Executable> found = bound_.Find(values)) return *std::move(found);
-  return bound_.Keep(values, Build(values));
+  // After the operators, which say more of what they refuse.
+  const runtime::Executable made = Build(values);
+  for (const ExtentCondition& need : needs_) {
+    if (!need.Holds(values)) runtime::RefuseValues(need, values);
+  }
+  return bound_.Keep(values, made);
 }
 
 std::vector<std::shared_ptr<const jit::Callable>> SymbolicModel::Callables() const {

@@ -32,10 +32,11 @@ namespace tenon::compiler {
 
 class SymbolicModel {
  public:
-  // `fused` must have checked types. Throws what making kernels throws, and Unimplemented for a
-  // value of unknown extents, naming the operator.
+  // `fused` must have checked types. `needs` is what the module needed of the variables before
+  // passes changed it. Throws what making kernels throws, and Unimplemented for a value of unknown
+  // extents, naming the operator.
   SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy, jit::CompileOptions code,
-                int threads);
+                int threads, std::vector<ExtentCondition> needs = {});
 
   // The executable for these values, of all variables. Throws what operators refuse of such
   // extents.
@@ -70,6 +71,7 @@ class SymbolicModel {
   const strategies::StrategyOptions strategy_;
   const jit::CompileOptions code_;
   const int threads_;
+  const std::vector<ExtentCondition> needs_;
   const SymbolicKernels kernels_;
   std::vector<Made> made_;  // of kernels_
   const PreparedArrays prepared_;

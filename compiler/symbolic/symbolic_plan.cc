@@ -41,7 +41,10 @@ class SharedKernels : public KernelSource {
           std::uint64_t) override {
     const SymbolicUse* use = UseOf(function);
     if (use == nullptr || !shared_.HasCode(use->kernel))
-      throw Unimplemented(StrCat("the kernel ", name, " can be made for numbers only"))
+      throw Unimplemented(StrCat("the kernel ", name,
+                                 " can be made for numbers only, so the model has no plan for all "
+                                 "shapes; give its extents, or compile it, which makes such "
+                                 "kernels for each shape"))
           .At(function.span());
     for (const auto& [a, b] : use->assumed_equal) Require({a, Kind::kEqual, b, name});
     for (const auto& [variable, extent] : use->extents)

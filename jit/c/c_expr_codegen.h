@@ -35,6 +35,8 @@ class CExprCodegen {
   // Gives a variable or a buffer a name of its own. A vector variable is an array of its lanes.
   std::string Name(const loop::Expr& var);
   std::string Name(const loop::Buffer& buffer);
+  // Gives a variable that is declared again another name.
+  void Rename(const loop::Var& var) { known_names_.erase(var.get()); }
   // What a variable stands for, where it is no loop's.
   void StandsFor(const loop::Var& var, const loop::Expr& value) { index_.Define(var, value); }
 

@@ -226,6 +226,8 @@ class FunctionWriter {
   void AppendLet(const loop::LetStmtNode& node, CBlock& out) {
     const int lanes = node.var.dtype().lanes();
     const std::string type = CRegisterType(node.var.dtype().element());
+    // Copies of an unrolled body share their variables, and a block of C has each name once.
+    if (!declared_.insert(node.var.get()).second) exprs_.Rename(node.var);
     exprs_.StandsFor(node.var, node.value);
     if (lanes == 1) {
       const std::string value = exprs_.Value(node.value, out);
@@ -292,7 +294,8 @@ class FunctionWriter {
   CExprCodegen exprs_;
   std::string status_;
   bool may_fail_ = false;
-  std::int64_t frame_bytes_ = 0;  // of the arrays around
+  std::unordered_set<const void*> declared_;  // variables of lets
+  std::int64_t frame_bytes_ = 0;              // of the arrays around
 };
 
 }  // namespace

@@ -41,7 +41,14 @@ constexpr std::string_view kReserved[] = {
     "memmove", "memset", "qsort", "rand", "random", "realloc", "select", "srand", "stpcpy",
     "strcat", "strchr", "strcmp", "strcpy", "strlen", "strtod", "strtol", "system", "index",
     "rindex", "main", "linux", "unix", "NULL", "NAN", "INFINITY", "HUGE_VAL", "M_PI", "errno",
-    "alloca", "stdin", "stdout", "stderr", "printf", "puts", "read", "write", "time", "clock"};
+    "alloca",
+    // <stdint.h> and <stddef.h>
+    "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
+    "intptr_t", "uintptr_t", "size_t", "ssize_t", "ptrdiff_t", "intmax_t", "uintmax_t", "INT8_MIN",
+    "INT8_MAX", "INT16_MIN", "INT16_MAX", "INT32_MIN", "INT32_MAX", "INT64_MIN", "INT64_MAX",
+    "UINT8_MAX", "UINT16_MAX", "UINT32_MAX", "UINT64_MAX", "SIZE_MAX", "INTPTR_MAX", "INT64_C",
+    "UINT64_C", "offsetof", "assert", "stdin", "stdout", "stderr", "printf", "puts", "read",
+    "write", "time", "clock"};
 
 bool IsReserved(const std::string& name) {
   static const std::unordered_set<std::string_view> words(std::begin(kReserved),

@@ -225,6 +225,7 @@ TEST(SavedPlanTest, DamagedVariablesAreRefusedWithTheirPlace) {
        "divides by what is no positive number"},
       {kManifestFile, "/variables/texts", Json::object(), "is no expression of the manifest"},
       {kManifestFile, "/variables/texts/n", 900, "texts.n must be a whole number"},
+      {kManifestFile, "/variables/texts/n", 1, "no input has the extent n alone"},
       {kManifestFile, "/variables/conditions/0/is", "near", "conditions[0].is is near"},
       {kManifestFile, "/nodes/1/arguments/0", "m", "arguments[0] is no expression"}};
   for (const Damage& damage : all) {

@@ -34,6 +34,15 @@ TEST(DimTest, NamesThatAreNoWordsStandInQuotes) {
   EXPECT_EQ(Dim::Symbol("a.b.0").symbol(), "a.b.0");
 }
 
+TEST(DimTest, AVariableNamedAsAnExpressionIsNotThatExpression) {
+  const Dim half = FloorDiv(n, 2), named = Dim::Symbol("floordiv(n, 2)");
+  EXPECT_FALSE(half == named);
+  EXPECT_FALSE((half - named).is_static());
+  EXPECT_FALSE(half * w == named * w);
+  EXPECT_FALSE(ExactQuotient(half * w, named));
+  EXPECT_EQ((half + named).ToString(), "\"floordiv(n, 2)\" + floordiv(n, 2)");
+}
+
 TEST(DimTest, ExpressionsOfEqualNormalFormAreEqual) {
   EXPECT_EQ((n + 1) * (n - 1), n * n - 1);
   EXPECT_EQ(n - n, Dim(0));

@@ -217,6 +217,34 @@ TEST(SymbolicErrorTest, WhatAnOperatorRefusesOfTheValuesIsRefusedInItsWords) {
   EXPECT_THAT(std::string(exe->Run(inputs).status().message()), HasSubstr("kernel spans 5"));
 }
 
+// What passes make of the module may take more than the module does.
+TEST(SymbolicErrorTest, WhatTheModuleNeedsIsNeededAfterPassesToo) {
+  const auto message = [](const char* text, const runtime::Inputs& inputs) {
+    const auto exe = Compile(Parsed(text));
+    EXPECT_TRUE(exe.ok()) << exe.status();
+    return exe.ok() ? std::string(exe->Run(inputs).status().message()) : "";
+  };
+  EXPECT_THAT(message("def @main(%x: Tensor[(2, n, 4), float32], %g: Tensor[(3), float32]) {"
+                      "  nn.bias_add(%x, %g, axis=1) }",
+                      {{"x", Ones({2, 1, 4})}, {"g", Ones({3})}}),
+              HasSubstr("the model needs 3 == n, for nn.bias_add; here n = 1"));
+  EXPECT_THAT(message("def @f(%p: Tensor[(4, 4), float32]) -> Tensor[(4, 4), float32] {"
+                      "  nn.softmax(%p) }\n"
+                      "def @main(%x: Tensor[(n, 4), float32]) { @f(%x) }",
+                      {{"x", Ones({8, 4})}}),
+              HasSubstr("n == 4, for "));
+}
+
+TEST(SymbolicErrorTest, AVariableNamedAsAnExpressionIsNotThatExpression) {
+  const auto exe = Compile(
+      Parsed("def @main(%x: Tensor[(n, 4), float32], %y: Tensor[(\"floordiv(n, 2)\", 4), float32])"
+             "{ add(strided_slice(%x, begin=[1], end=[2147483647], strides=[2], axes=[0]), %y) }"));
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  EXPECT_THAT(std::string(exe->Run({{"x", Ones({8, 4})}, {"y", Ones({2, 4})}}).status().message()),
+              HasSubstr("extents must be equal or one of them 1"));
+  EXPECT_TRUE(exe->Run({{"x", Ones({8, 4})}, {"y", Ones({4, 4})}}).ok());
+}
+
 TEST(SymbolicErrorTest, AVariableThatNoInputHasAloneIsRefused) {
   const auto exe = Compile(Parsed("def @main(%x: Tensor[(2*n), float32]) { exp(%x) }"));
   EXPECT_EQ(exe.status().code(), absl::StatusCode::kUnimplemented);

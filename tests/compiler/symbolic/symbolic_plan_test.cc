@@ -2,6 +2,7 @@
 // interpreter for each of the values.
 #include "tenon/compiler/symbolic/symbolic_plan.h"
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -76,6 +77,14 @@ const PlanCase kCases[] = {
      "  %0 = split(exp(%x), indices_or_sections=2, axis=1);\n"
      "  (add(%0.0, %y), multiply(%0.1, %y))\n}\n",
      {{{"n", 1}, {"w", 1}}, {{"n", 1}, {"w", 9}}, {{"n", 4}, {"w", 32}}}},
+    {"ReductionsAlongTheOuterAxis",
+     "def @main(%x: Tensor[(n, m), float32]) { (nn.softmax(%x, axis=0), sum(%x, axis=[0])) }\n",
+     {{{"n", 1}, {"m", 1}}, {{"n", 9}, {"m", 40}}, {{"n", 33}, {"m", 7}}}},
+    {"NamesThatCHas",
+     "def @main(%x: Tensor[(int64_t, 2*INT64_MAX), float32], %y: Tensor[(INT64_MAX), float32]) {\n"
+     "  %0 = split(exp(%x), indices_or_sections=2, axis=1);\n"
+     "  (add(%0.0, %y), multiply(%0.1, %y))\n}\n",
+     {{{"int64_t", 3}, {"INT64_MAX", 5}}}},
     {"BytesAndTwoResultsOfAKernel",
      "def @main(%x: Tensor[(3, n), int8]) {\n"
      "  %0 = topk(%x, k=2, dtype=\"int64\");\n  (%0.0, %0.1, sum(cast(%x, dtype=\"int64\")))\n}\n",
@@ -272,6 +281,37 @@ TEST(SymbolicExportTest, ShapesThatTheModelDoesNotTakeAreRefused) {
                                   {1, 1, 5, 5}};
   const std::int64_t* const shapes[] = {huge[0], huge[1], huge[2]};
   EXPECT_EQ(net.WorkspaceBytes()(shapes), -1) << "sizes that do not fit";
+}
+
+// Whatever the extents are, they are computed without undefined behaviour.
+TEST(SymbolicExportTest, ExtentsOfAnySizeAndSignAreRefused) {
+  const ScopedFolder folder;
+  const Lowered lowered = ValueOrThrow(Lower(
+      Parsed("def @main(%x: Tensor[(n, 4, h, w), float32], %k: Tensor[(4, 4, 5, 5), float32]) {\n"
+             "  strided_slice(nn.conv2d(%x, %k), begin=[0], end=[-2], axes=[3])\n}\n")));
+  ASSERT_EQ(ExportCSource(lowered, folder / "net.c"), absl::OkStatus());
+  ASSERT_EQ(FailureOf(StrCat("gcc -std=c99 -O1 -shared -fPIC -fsanitize=undefined ",
+                             "-fno-sanitize-recover -fsanitize-undefined-trap-on-error ",
+                             folder / "net.c", " -lm -o ", folder / "net.so"),
+                      folder),
+            "");
+  const Exported net(folder / "net.so", lowered.plan);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t kernel[] = {4, 4, 5, 5};
+  for (const std::int64_t extent : {-kMost - 1, -kMost, std::int64_t{-2}, std::int64_t{-1},
+                                    std::int64_t{0}, kMost / 2, kMost}) {
+    for (int axis = 0; axis < 4; ++axis) {
+      std::int64_t x[] = {1, 4, 6, 9};
+      x[axis] = extent;
+      const std::int64_t* const shapes[] = {x, kernel};
+      EXPECT_EQ(net.WorkspaceBytes()(shapes), -1) << extent << " on axis " << axis;
+    }
+  }
+  const std::int64_t narrow[] = {1, 4, 6, 3}, fits[] = {1, 4, 6, 9};
+  const std::int64_t* const refused[] = {narrow, kernel};
+  const std::int64_t* const taken[] = {fits, kernel};
+  EXPECT_EQ(net.WorkspaceBytes()(refused), -1);
+  EXPECT_GE(net.WorkspaceBytes()(taken), 0);
 }
 
 TEST(SymbolicExportTest, TheHeaderSaysWhatTheArraysHold) {
