@@ -101,8 +101,8 @@ absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& op
 // The same of a module that is fused already, as Lowered::module is: without the passes.
 absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions& options = {});
 // The kernels alone, for those who want to read them. Of a module whose extents are variables,
-// `constants` is empty and `plan` has its conditions alone: some have kernels and no plan. Errors as
-// of Lower.
+// `constants` is empty and `plan` has its conditions alone: some have kernels and no plan.
+// Errors as of Lower.
 absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOptions& options = {});
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options = {});
 // Lower and Link.
