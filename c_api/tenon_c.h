@@ -112,7 +112,7 @@ void tenon_module_free(TenonModule* module);
 TenonError* tenon_compile(const TenonModule* module, const char* options,
                           TenonExecutable** executable);
 /* JSON: {"inputs": [{"name", "dtype", "shape"}], "results": [{"dtype", "shape"}],
- * "kernels": [{"name", "implementation"}]} */
+ * "kernels": [{"name", "implementation"}]}. Extents that are expressions of variables are texts. */
 TenonError* tenon_describe(const TenonExecutable* executable, TenonText** json);
 TenonError* tenon_num_results(const TenonExecutable* executable, size_t* count);
 /* Inputs by name: CPU memory, row-major, which is only read. Gives `num_results` tensors, as many

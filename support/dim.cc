@@ -33,6 +33,7 @@ std::int64_t CheckedMul(std::int64_t a, std::int64_t b) {
   return product;
 }
 std::int64_t FloorDivided(std::int64_t a, std::int64_t b) {
+  CheckInvariant(b > 0, "extents are divided by positive numbers");
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 

@@ -77,6 +77,7 @@ std::optional<std::vector<std::int64_t>> DimProgram::Evaluate(
         overflows = __builtin_mul_overflow(a, b, &value);
         break;
       case Kind::kFloorDiv:
+        if (b == 0) return std::nullopt;
         value = a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
         break;
       case Kind::kMax:

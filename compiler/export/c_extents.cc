@@ -103,11 +103,12 @@ std::string CExtents::Definition() const {
       alone.emplace(inputs_[i][d], StrCat("shapes[", i, "][", d, "]"));
   }
   for (std::size_t k = 0; k < operations.size(); ++k) {
-    const auto& [kind, number, a, b] = operations[k];
+    const DimProgram::Operation& operation = operations[k];
     const auto binary = [&](const char* name, const char* more) {
-      StrAppend(&text, "  v[", k, "] = ", name, "(", Text(a), ", ", Text(b), more, ");\n");
+      StrAppend(&text, "  v[", k, "] = ", name, "(", Text(operation.a), ", ", Text(operation.b),
+                more, ");\n");
     };
-    switch (kind) {
+    switch (operation.kind) {
       case Kind::kSymbol:
         StrAppend(&text, "  v[", k, "] = ", alone.at(static_cast<int>(k)), ";\n  if (v[", k,
                   "] < 1) status = 2;\n");

@@ -176,7 +176,9 @@ ConcreteModule Made(const ir::Module& module, const Meaning& meaning) {
     if (!ir::Equal(promised, after[i].checked_type()))
       throw Unimplemented(StrCat("the type ", ir::ToString(before[i].checked_type()),
                                  " of a value stands for ", ir::ToString(promised), "; here it is ",
-                                 ir::ToString(after[i].checked_type())))
+                                 ir::ToString(after[i].checked_type()),
+                                 ". Where extents that are broadcast together are 0 and 1, compile "
+                                 "the model for its shapes"))
           .At(before[i].span());
     made.functions.emplace(after[i].As<ir::CallNode>()->callee,
                            before[i].As<ir::CallNode>()->callee);
