@@ -316,11 +316,13 @@ TEST(CompileOptionsTest, PassesCanBeRequiredDisabledAndReported) {
 absl::Status ErrorOf(const std::string& text) { return Compile(Parsed(text)).status(); }
 
 // Compile takes all shapes (symbolic_model_test.cc); a plan is of one.
-TEST(CompileErrorTest, LoweringToAPlanNeedsNumbersForExtents) {
-  const absl::Status status =
-      Lower(Parsed("def @main(%x: Tensor[(n, 3), float32]) { exp(%x) }")).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr("x"));
+TEST(CompileTest, LoweringGivesThePlanForAllExtents) {
+  const Lowered lowered =
+      ValueOrThrow(Lower(Parsed("def @main(%x: Tensor[(n, 3), float32]) { exp(%x) }")));
+  EXPECT_EQ(lowered.plan.symbols, std::vector<std::string>{"n"});
+  const Dim n = Dim::Symbol("n");
+  EXPECT_EQ(lowered.plan.entry(lowered.plan.heads[0]).dims(), (std::vector<Dim>{n, 3}));
+  EXPECT_EQ(lowered.plan.nodes.back().arguments, std::vector<Dim>{n});
 }
 
 TEST(CompileTest, GlobalFunctionsAreInlined) {
