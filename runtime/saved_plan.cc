@@ -168,8 +168,11 @@ void RequireShownVariables(const Plan& plan) {
   std::set<std::string> shown;
   for (const Node& node : plan.nodes) {
     if (node.kind != NodeKind::kInput) continue;
-    for (const Dim& extent : node.outputs[0].extents) {
-      if (const auto name = extent.symbol()) shown.insert(*name);
+    // The plan has not been verified yet.
+    for (const Entry& output : node.outputs) {
+      for (const Dim& extent : output.extents) {
+        if (const auto name = extent.symbol()) shown.insert(*name);
+      }
     }
   }
   for (const std::string& symbol : plan.symbols) {
