@@ -1,7 +1,5 @@
 #include "tenon/compiler/compile.h"
 
-#include <algorithm>
-
 #include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/control/build_program.h"
 #include "tenon/compiler/control/control_flow.h"
@@ -115,23 +113,25 @@ Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
   return compiler::Linked(lowered, {}, CodeOf(options), options.threads);
 }
 
-// Those that are not there.
-void AddConditions(const std::vector<ExtentCondition>& more, std::vector<ExtentCondition>* all) {
-  for (const ExtentCondition& condition : more) {
-    if (std::find(all->begin(), all->end(), condition) == all->end()) all->push_back(condition);
-  }
+struct FusedForAll {
+  ir::Module fused;
+  compiler::SymbolicKernels kernels;  // with what the module needs before it is fused
+};
+
+FusedForAll LowerForAll(const ir::Module& module, const CompileOptions& options) {
+  Prepare(module, options);
+  const ir::Module named = compiler::NameExtents(module);
+  FusedForAll made{.fused = Fused(named, options), .kernels = {}};
+  made.kernels = compiler::LowerSymbolicKernels(made.fused, StrategyOf(options, false));
+  compiler::AddConditions(passes::ConditionsOf(named), &made.kernels.conditions);
+  return made;
 }
 
 // The plan for all values of the variables, and its kernels.
 Lowered LowerSymbolic(const ir::Module& module, const CompileOptions& options) {
-  Prepare(module, options);
   const jit::ScopedThreads threads(options.threads);
-  const ir::Module named = compiler::NameExtents(module);
-  const ir::Module fused = Fused(named, options);
+  auto [fused, kernels] = LowerForAll(module, options);
   (void)runtime::InputSymbols(compiler::InputsOf(fused.Main()));  // refuses what no input shows
-  compiler::SymbolicKernels kernels =
-      compiler::LowerSymbolicKernels(fused, StrategyOf(options, false));
-  AddConditions(passes::ConditionsOf(named), &kernels.conditions);
   const compiler::PreparedArrays prepared(fused, kernels, CodeOf(options));
   Lowered lowered = compiler::PlanForAll({.module = fused, .functions = {}}, {}, kernels, prepared);
   lowered.kernels = std::move(kernels.list);
@@ -216,16 +216,12 @@ absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOpti
   return CatchErrors([&] {
     RequireOnePlan(module);
     if (!compiler::HasSymbols(module)) return DoLower(module, options, {});
-    Prepare(module, options);
     const jit::ScopedThreads threads(options.threads);
-    const ir::Module named = compiler::NameExtents(module);
+    auto [fused, kernels] = LowerForAll(module, options);
     Lowered lowered;
-    lowered.module = Fused(named, options);
-    compiler::SymbolicKernels kernels =
-        compiler::LowerSymbolicKernels(lowered.module, StrategyOf(options, false));
+    lowered.module = std::move(fused);
     lowered.kernels = std::move(kernels.list);
-    lowered.plan.conditions = passes::ConditionsOf(named);
-    AddConditions(kernels.conditions, &lowered.plan.conditions);
+    lowered.plan.conditions = std::move(kernels.conditions);
     return lowered;
   });
 }

@@ -24,6 +24,15 @@ std::string Describe(const InputInfo& input) {
                 input.extents.size() == 1 ? ",)" : ")");
 }
 
+void RefuseUnknown(const std::vector<InputInfo>& wanted, const Inputs& inputs) {
+  for (const auto& [name, value] : inputs) {
+    if (std::ranges::find(wanted, name, &InputInfo::name) == wanted.end())
+      throw InvalidArgument(StrCat(
+          "there is no input '", name, "'; the inputs are: ",
+          StrJoin(wanted, ", ", [](std::string* out, const auto& input) { *out += input.name; })));
+  }
+}
+
 std::vector<const NDArray*> InOrder(const std::vector<InputInfo>& wanted, const Inputs& inputs) {
   std::vector<const NDArray*> arrays;
   for (const InputInfo& input : wanted) {
@@ -37,13 +46,7 @@ std::vector<const NDArray*> InOrder(const std::vector<InputInfo>& wanted, const 
                                    ShapeToString(given.shape()), "; it must be ", Describe(input)));
     arrays.push_back(&given);
   }
-  if (inputs.size() == wanted.size()) return arrays;
-  for (const auto& [name, value] : inputs) {
-    if (std::ranges::find(wanted, name, &InputInfo::name) == wanted.end())
-      throw InvalidArgument(StrCat(
-          "there is no input '", name, "'; the inputs are: ",
-          StrJoin(wanted, ", ", [](std::string* out, const auto& input) { *out += input.name; })));
-  }
+  if (inputs.size() != wanted.size()) RefuseUnknown(wanted, inputs);
   return arrays;
 }
 

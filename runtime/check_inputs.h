@@ -12,6 +12,9 @@ namespace tenon::runtime {
 // "float32 (n, 3)".
 std::string Describe(const InputInfo& input);
 
+// Throws InvalidArgument for an array that is none of the inputs.
+void RefuseUnknown(const std::vector<InputInfo>& wanted, const Inputs& inputs);
+
 // The arrays in the order of `wanted`. Throws InvalidArgument for an input that is missing,
 // unknown, or of another shape or element type; it says what is expected. Extents that are no
 // numbers are not compared.

@@ -2,7 +2,6 @@
 // what they say.
 #include "tenon/runtime/input_symbols.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -33,13 +32,13 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
   std::map<std::string, std::string> found_in;
   for (const InputInfo& input : inputs_) {
     const auto given = inputs.find(input.name);
-    const std::string wanted = Describe(input);
     if (given == inputs.end())
-      throw InvalidArgument(StrCat("input '", input.name, "' is missing; it must be ", wanted));
+      throw InvalidArgument(
+          StrCat("input '", input.name, "' is missing; it must be ", Describe(input)));
     const Shape& shape = given->second.shape();
     if (given->second.dtype() != input.dtype || shape.size() != input.extents.size())
       throw InvalidArgument(StrCat("input '", input.name, "' is ", given->second.dtype().ToString(),
-                                   " ", ShapeToString(shape), "; it must be ", wanted));
+                                   " ", ShapeToString(shape), "; it must be ", Describe(input)));
     for (std::size_t i = 0; i < shape.size(); ++i) {
       const auto name = input.extents[i].symbol();
       if (!name || !values.emplace(*name, shape[i]).second) continue;
@@ -64,13 +63,7 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
                                                        : std::string()));
     }
   }
-  for (const auto& [name, value] : inputs) {
-    const auto same = [&, &key = name](const InputInfo& input) { return input.name == key; };
-    if (std::none_of(inputs_.begin(), inputs_.end(), same))
-      throw InvalidArgument(StrCat(
-          "there is no input '", name, "'; the inputs are: ",
-          StrJoin(inputs_, ", ", [](std::string* out, const auto& input) { *out += input.name; })));
-  }
+  if (inputs.size() != inputs_.size()) RefuseUnknown(inputs_, inputs);
   return values;
 }
 

@@ -30,14 +30,8 @@ class Binder {
     if (std::optional<Executable> found = bound_.Find(values)) return *std::move(found);
     PlanAtValues at = plan_.At(values);
     if (parts_.check) parts_.check(at);
-    std::vector<std::shared_ptr<const jit::Callable>> kernels;
-    for (KernelUse& use : at.kernels)
-      kernels.push_back(parts_.kernel_for(use.kernel, std::move(use.extents)));
-    return bound_.Keep(values, Executable({.plan = std::move(at.plan),
-                                           .kernels = std::move(kernels),
-                                           .constants = parts_.constants,
-                                           .threads = parts_.threads,
-                                           .memory = bound_.memory()}));
+    return bound_.Keep(values, ExecutableAt(std::move(at), parts_.kernel_for, parts_.constants,
+                                            parts_.threads, bound_.memory()));
   }
 
  private:
@@ -48,6 +42,19 @@ class Binder {
 };
 
 }  // namespace
+
+Executable ExecutableAt(PlanAtValues at, const KernelFor& kernel_for,
+                        std::vector<NDArray> constants, int threads,
+                        std::shared_ptr<WorkingMemory> memory) {
+  std::vector<std::shared_ptr<const jit::Callable>> kernels;
+  for (KernelUse& use : at.kernels)
+    kernels.push_back(kernel_for(use.kernel, std::move(use.extents)));
+  return Executable({.plan = std::move(at.plan),
+                     .kernels = std::move(kernels),
+                     .constants = std::move(constants),
+                     .threads = threads,
+                     .memory = std::move(memory)});
+}
 
 Executable MakeSymbolicExecutable(SymbolicParts parts) {
   Executable::Parts whole{.plan = parts.plan,

@@ -15,12 +15,19 @@
 
 namespace tenon::runtime {
 
+// The code of a kernel of the plan, to be called with these extents.
+using KernelFor = std::function<std::shared_ptr<const jit::Callable>(
+    int kernel, std::vector<std::int64_t> extents)>;
+
+// What runs a plan for values; `memory` is that of runs.
+Executable ExecutableAt(PlanAtValues at, const KernelFor& kernel_for,
+                        std::vector<NDArray> constants, int threads,
+                        std::shared_ptr<WorkingMemory> memory);
+
 struct SymbolicParts {
   Plan plan;  // with variables, storage assigned
   std::vector<NDArray> constants;
-  // The code of a kernel of the plan, to be called with these extents.
-  std::function<std::shared_ptr<const jit::Callable>(int kernel, std::vector<std::int64_t> extents)>
-      kernel_for;
+  KernelFor kernel_for;
   // Is given each plan for values before it is run; may be null. What it throws refuses them.
   std::function<void(const PlanAtValues& at)> check = nullptr;
   std::vector<std::shared_ptr<const jit::Callable>> kernels = {};  // as Executable::kernels shows

@@ -6,6 +6,33 @@
 #include "tenon/support/strings.h"
 
 namespace tenon {
+namespace {
+
+using Kind = DimProgram::Kind;
+
+// Of two operands; nothing where the result does not fit 64 bits.
+std::optional<std::int64_t> ResultOf(Kind kind, std::int64_t a, std::int64_t b) {
+  std::int64_t value = 0;
+  switch (kind) {
+    case Kind::kAdd:
+      return __builtin_add_overflow(a, b, &value) ? std::nullopt : std::optional(value);
+    case Kind::kMultiply:
+      return __builtin_mul_overflow(a, b, &value) ? std::nullopt : std::optional(value);
+    case Kind::kFloorDiv:
+      if (b == 0) return std::nullopt;
+      return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+    case Kind::kMax:
+      return std::max(a, b);
+    case Kind::kMin:
+      return std::min(a, b);
+    case Kind::kSymbol:
+    case Kind::kNumber:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 DimProgram::DimProgram(const std::vector<std::string>& symbols) {
   for (const std::string& symbol : symbols)
@@ -13,7 +40,15 @@ DimProgram::DimProgram(const std::vector<std::string>& symbols) {
         Add({.kind = Kind::kSymbol, .number = static_cast<std::int64_t>(symbols_.size())});
 }
 
-int DimProgram::Add(const Operation& operation) {
+int DimProgram::Add(Operation operation) {
+  if (operation.a >= 0) {
+    const Operation& a = operations_[static_cast<std::size_t>(operation.a)];
+    const Operation& b = operations_[static_cast<std::size_t>(operation.b)];
+    if (a.kind == Kind::kNumber && b.kind == Kind::kNumber) {
+      if (const auto value = ResultOf(operation.kind, a.number, b.number))
+        operation = {.kind = Kind::kNumber, .number = *value};
+    }
+  }
   const auto [known, is_new] = known_.emplace(operation, static_cast<int>(operations_.size()));
   if (is_new) operations_.push_back(operation);
   return known->second;
@@ -59,36 +94,16 @@ std::optional<std::vector<std::int64_t>> DimProgram::Evaluate(
   std::vector<std::int64_t> values;
   values.reserve(operations_.size());
   for (const Operation& operation : operations_) {
-    const std::int64_t a = operation.a < 0 ? 0 : values[static_cast<std::size_t>(operation.a)];
-    const std::int64_t b = operation.b < 0 ? 0 : values[static_cast<std::size_t>(operation.b)];
-    std::int64_t value = 0;
-    bool overflows = false;
-    switch (operation.kind) {
-      case Kind::kSymbol:
-        value = symbols[static_cast<std::size_t>(operation.number)];
-        break;
-      case Kind::kNumber:
-        value = operation.number;
-        break;
-      case Kind::kAdd:
-        overflows = __builtin_add_overflow(a, b, &value);
-        break;
-      case Kind::kMultiply:
-        overflows = __builtin_mul_overflow(a, b, &value);
-        break;
-      case Kind::kFloorDiv:
-        if (b == 0) return std::nullopt;
-        value = a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-        break;
-      case Kind::kMax:
-        value = std::max(a, b);
-        break;
-      case Kind::kMin:
-        value = std::min(a, b);
-        break;
+    if (operation.a < 0) {
+      values.push_back(operation.kind == Kind::kNumber
+                           ? operation.number
+                           : symbols[static_cast<std::size_t>(operation.number)]);
+      continue;
     }
-    if (overflows) return std::nullopt;
-    values.push_back(value);
+    const auto value = ResultOf(operation.kind, values[static_cast<std::size_t>(operation.a)],
+                                values[static_cast<std::size_t>(operation.b)]);
+    if (!value) return std::nullopt;
+    values.push_back(*value);
   }
   return values;
 }

@@ -36,8 +36,8 @@ class DimProgram {
   // The operation whose result is the value of `dim`. Throws InvalidArgument for "?" and for a
   // variable that is none of the symbols.
   int Add(const Dim& dim);
-  // The same of an operation on results of earlier ones.
-  int Add(const Operation& operation);
+  // The same of an operation on results of earlier ones. On numbers it is a number.
+  int Add(Operation operation);
 
   // The results of all operations; nothing where one does not fit 64 bits.
   std::optional<std::vector<std::int64_t>> Evaluate(const std::vector<std::int64_t>& symbols) const;

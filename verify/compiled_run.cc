@@ -100,9 +100,10 @@ Arrays CompiledRun::Of(const ir::Module& module, const Arrays& inputs) const {
     changed.cache_dir = cache_dir;
     if (const auto symbolic = symbols ? WithSymbols(module, *symbols) : std::nullopt) {
       if (in_steps) {
+        const auto lowered = Lower(*symbolic, changed);
+        if (lowered.ok()) return ValueOrThrow(Link(*lowered, changed));
         // Not all models have one plan for all values.
-        if (const auto lowered = Lower(*symbolic, changed); lowered.ok())
-          return ValueOrThrow(Link(*lowered, changed));
+        if (lowered.status().code() == absl::StatusCode::kInternal) ValueOrThrow(lowered);
       }
       absl::StatusOr<Executable> executable = Compile(*symbolic, changed);
       // Types may not follow from variables, or contradict each other where numbers agree.

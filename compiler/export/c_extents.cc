@@ -1,8 +1,8 @@
 // Each operation is checked for overflow as it is computed, so that later ones may be compared.
 #include "tenon/compiler/export/c_extents.h"
 
-#include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "tenon/support/error.h"
@@ -67,28 +67,16 @@ int CExtents::Operation(Kind kind, int a, int b) {
   return program_.Add(DimProgram::Operation{.kind = kind, .a = a, .b = b});
 }
 
-std::optional<std::int64_t> CExtents::NumberOf(int number) const {
-  const DimProgram::Operation& operation = program_.operations()[static_cast<std::size_t>(number)];
-  return operation.kind == Kind::kNumber ? std::optional(operation.number) : std::nullopt;
-}
-
-int CExtents::Sum(int a, int b) {
-  const auto x = NumberOf(a), y = NumberOf(b);
-  return x && y ? Of(Dim(*x) + Dim(*y)) : Operation(Kind::kAdd, a, b);
-}
-int CExtents::Greater(int a, int b) {
-  const auto x = NumberOf(a), y = NumberOf(b);
-  return x && y ? Of(std::max(*x, *y)) : Operation(Kind::kMax, a, b);
-}
+int CExtents::Sum(int a, int b) { return Operation(Kind::kAdd, a, b); }
+int CExtents::Greater(int a, int b) { return Operation(Kind::kMax, a, b); }
 int CExtents::RoundedUp(int a, std::int64_t multiple) {
-  if (const auto x = NumberOf(a)) return Of(CeilDiv(Dim(*x), multiple) * multiple);
   const int blocks = Operation(Kind::kFloorDiv, Sum(a, Of(multiple - 1)), Of(multiple));
   return Operation(Kind::kMultiply, blocks, Of(multiple));
 }
 
 std::string CExtents::Text(int number) const {
-  const std::optional<std::int64_t> known = NumberOf(number);
-  return known ? StrCat(*known) : StrCat("v[", number, "]");
+  const DimProgram::Operation& operation = program_.operations()[static_cast<std::size_t>(number)];
+  return operation.kind == Kind::kNumber ? StrCat(operation.number) : StrCat("v[", number, "]");
 }
 
 std::string CExtents::Definition() const {

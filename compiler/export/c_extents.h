@@ -8,7 +8,6 @@
 #define TENON_COMPILER_EXPORT_C_EXTENTS_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +40,6 @@ class CExtents {
 
  private:
   using Kind = DimProgram::Kind;
-  std::optional<std::int64_t> NumberOf(int number) const;
   int Operation(Kind kind, int a, int b);
 
   const runtime::Plan& plan_;

@@ -123,8 +123,6 @@ class ModelWriter {
   }
 
  private:
-  const Node& NodeOf(EntryRef ref) const { return plan_.nodes[static_cast<std::size_t>(ref.node)]; }
-
   // Gives their addresses.
   std::vector<std::string> AddConstants() {
     std::vector<std::string> address;

@@ -23,7 +23,6 @@ CPlaces::CPlaces(const runtime::Plan& plan, std::vector<std::string> constants, 
       offsets_(plan.storage_bytes.size(), zero_),
       workspace_(zero_) {
   FindResults();
-  const int alignment = extents_.Of(static_cast<std::int64_t>(kAlignment));
   const std::vector<int> sizes = StorageSizes();
   std::vector<bool> placed(plan_.storage_bytes.size(), false);
   for (std::size_t n = 0; n < plan_.nodes.size(); ++n) {
@@ -40,7 +39,7 @@ CPlaces::CPlaces(const runtime::Plan& plan, std::vector<std::string> constants, 
     }
   }
   // For rounding the address up.
-  if (has_workspace()) workspace_ = extents_.Sum(workspace_, alignment);
+  if (has_workspace()) workspace_ = extents_.Sum(workspace_, extents_.Of(std::int64_t{kAlignment}));
 }
 
 void CPlaces::FindResults() {

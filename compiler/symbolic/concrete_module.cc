@@ -204,9 +204,12 @@ ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values)
   });
 }
 
+std::map<std::string, Dim> AsDims(const Dim::Values& values) {
+  return {values.begin(), values.end()};
+}
+
 ConcreteModule WithExtents(const ir::Module& module, const Dim::Values& values) {
-  std::map<std::string, Dim> numbers;
-  for (const auto& [name, value] : values) numbers.emplace(name, value);
+  const std::map<std::string, Dim> numbers = AsDims(values);
   return WithMeaning(module, [&](const Dim& dim) { return dim.Substitute(numbers); });
 }
 

@@ -2,6 +2,9 @@
 #ifndef TENON_COMPILER_SYMBOLIC_CONCRETE_MODULE_H_
 #define TENON_COMPILER_SYMBOLIC_CONCRETE_MODULE_H_
 
+#include <map>
+#include <string>
+
 #include "tenon/ir/module.h"
 #include "tenon/ir/visit.h"
 
@@ -17,6 +20,8 @@ struct ConcreteModule {
 // operator refuses of such extents is refused here, with its words. Throws Unimplemented where both
 // differ.
 ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values);
+// The values as what Dim::Substitute puts in place of variables.
+std::map<std::string, Dim> AsDims(const Dim::Values& values);
 // The module with numbers for some of its variables. Throws as above.
 ConcreteModule WithExtents(const ir::Module& module, const Dim::Values& values);
 

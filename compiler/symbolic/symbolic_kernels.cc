@@ -47,15 +47,17 @@ void RequireKnownExtents(const Expr& call) {
 
 }  // namespace
 
+void AddConditions(const std::vector<ExtentCondition>& more, std::vector<ExtentCondition>* all) {
+  for (const ExtentCondition& condition : more) {
+    if (std::find(all->begin(), all->end(), condition) == all->end()) all->push_back(condition);
+  }
+}
+
 namespace {
 
-void AddConditions(const Expr& function, SymbolicKernels* kernels) {
+void AddConditionsOf(const Expr& function, SymbolicKernels* kernels) {
   const Expr& body = function.As<ir::FunctionNode>()->body;
-  for (ExtentCondition& condition : passes::ConditionsOf(body)) {
-    std::vector<ExtentCondition>& known = kernels->conditions;
-    if (std::find(known.begin(), known.end(), condition) == known.end())
-      known.push_back(std::move(condition));
-  }
+  AddConditions(passes::ConditionsOf(body), &kernels->conditions);
   ir::VisitPostOrder(body, [&](const Expr& e) {
     const auto* call = e.As<ir::CallNode>();
     const ops::OpDef* op = call == nullptr ? nullptr : ops::OpOf(*call);
@@ -90,7 +92,7 @@ SymbolicKernels LowerSymbolicKernels(const ir::Module& fused,
         const auto* function = call == nullptr ? nullptr : call->callee.As<ir::FunctionNode>();
         if (function == nullptr) return;
         RequireKnownExtents(e);
-        AddConditions(call->callee, &kernels);
+        AddConditionsOf(call->callee, &kernels);
         if (OnlyReshapes(*function)) return;
         LocalFunction local = WithLocalExtents(call->callee);
         KernelTable::Request request = RequestOf(*call);

@@ -41,6 +41,9 @@ struct SymbolicKernels {
   std::string silent_op;
 };
 
+// Adds those that are not there.
+void AddConditions(const std::vector<ExtentCondition>& more, std::vector<ExtentCondition>* all);
+
 // `fused` must have checked types. No kernel is a library's, since it would be made again for each
 // shape. Throws what making kernels throws, and Unimplemented for a value of unknown extents,
 // naming the operator.

@@ -11,6 +11,7 @@
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/compiler/symbolic/symbolic_plan.h"
+#include "tenon/runtime/symbolic_executable.h"
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -164,16 +165,11 @@ runtime::Executable SymbolicModel::Build(const Dim::Values& values) {
   }
   const std::shared_ptr<const Planned> planned = PlannedFor(std::move(ones));
   if (planned == nullptr || !planned->plan.Takes(values)) return BuildFromTypes(values);
-  runtime::PlanAtValues at = planned->plan.At(values);
-  std::vector<std::shared_ptr<const jit::Callable>> kernels;
-  for (runtime::KernelUse& use : at.kernels)
-    kernels.push_back(
-        made_[static_cast<std::size_t>(use.kernel)].code->AsCallable(std::move(use.extents)));
-  return runtime::Executable({.plan = std::move(at.plan),
-                              .kernels = std::move(kernels),
-                              .constants = planned->constants,
-                              .threads = threads_,
-                              .memory = bound_.memory()});
+  const auto kernel_for = [&](int kernel, std::vector<std::int64_t> extents) {
+    return made_[static_cast<std::size_t>(kernel)].code->AsCallable(std::move(extents));
+  };
+  return runtime::ExecutableAt(planned->plan.At(values), kernel_for, planned->constants, threads_,
+                               bound_.memory());
 }
 
 runtime::Executable SymbolicModel::BuildFromTypes(const Dim::Values& values) const {
@@ -187,8 +183,7 @@ SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
   const std::lock_guard<std::mutex> lock(zeros_mutex_);
   std::unique_ptr<SymbolicModel>& model = without_zeros_[zeros];
   if (model != nullptr) return *model;
-  std::map<std::string, Dim> numbers;
-  for (const auto& [name, value] : zeros) numbers.emplace(name, value);
+  const std::map<std::string, Dim> numbers = AsDims(zeros);
   std::vector<ExtentCondition> needs = needs_;
   for (ExtentCondition& need : needs) {
     need.a = need.a.Substitute(numbers);

@@ -22,8 +22,7 @@ class SharedKernels : public KernelSource {
  public:
   SharedKernels(const ConcreteModule& part, const Dim::Values& known,
                 const SymbolicKernels& kernels, const PreparedArrays& prepared)
-      : part_(part), shared_(kernels), prepared_(prepared) {
-    for (const auto& [name, value] : known) known_.emplace(name, value);
+      : part_(part), shared_(kernels), prepared_(prepared), known_(AsDims(known)) {
     for (const LoweredKernel& whole : kernels.list) {
       LoweredKernel& kernel = kernels_.emplace_back();
       kernel.name = whole.name;
@@ -96,7 +95,7 @@ class SharedKernels : public KernelSource {
   const ConcreteModule& part_;
   const SymbolicKernels& shared_;
   const PreparedArrays& prepared_;
-  std::map<std::string, Dim> known_;
+  const std::map<std::string, Dim> known_;
   std::vector<LoweredKernel> kernels_;
   std::vector<ExtentCondition> conditions_;
   PreparedEntries entries_;
