@@ -1,8 +1,8 @@
 # tenon::tenon, all libraries at once: libtenon.so with -DTENON_SHARED=ON, else the static libraries. A program links it, or
 # single rooms, never both: each has a registry of operators of its own.
 set(TENON_LIBRARY_TARGETS tenon::support tenon::attrs tenon::ir tenon::ops tenon::typing tenon::passes tenon::loop tenon::te
-                          tenon::schedule tenon::jit tenon::strategies tenon::runtime tenon::compiler tenon::onnx tenon::relax
-                          tenon::models)
+                          tenon::schedule tenon::jit tenon::strategies tenon::plan tenon::runtime tenon::compiler tenon::onnx
+                          tenon::relax tenon::models)
 if(TENON_TOOLS)
   list(APPEND TENON_LIBRARY_TARGETS tenon::quantize tenon::verify tenon::tune)
 endif()
