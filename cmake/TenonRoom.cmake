@@ -166,8 +166,6 @@ function(tenon_test name)
   target_compile_options(${name} PRIVATE ${TENON_QUICK_OPTIONS})
   tenon_precompile(${name} tenon_test_headers HEADERS <gmock/gmock.h> <gtest/gtest.h> LIBRARIES GTest::gmock
                    OPTIONS -fPIE ${TENON_QUICK_OPTIONS})
-  target_compile_definitions(${name} PRIVATE TENON_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                                             TENON_BINARY_DIR="${PROJECT_BINARY_DIR}")
   tenon_test_label(label)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${label})
 endfunction()

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/c_api/tenon_c.h"
+#include "tenon_test_paths.h"
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include "tenon/runtime/saved_plan.h"
 #include "tenon/tests/jit/c_library.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon_test_paths.h"
 
 namespace tenon {
 namespace {

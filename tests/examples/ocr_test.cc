@@ -10,6 +10,7 @@
 #include "tenon/examples/ocr/reader.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/support/error.h"
+#include "tenon_test_paths.h"
 
 namespace ocr {
 namespace {

@@ -14,6 +14,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tenon_test_paths.h"
+
 namespace tenon {
 namespace {
 

@@ -12,6 +12,7 @@
 #include "tenon/loop/print.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::loop {
 namespace {

@@ -9,6 +9,7 @@
 #include "tenon/models/registry.h"
 #include "tenon/tests/onnx/round_trip.h"
 #include "tenon/tests/relay_text.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::onnx_export {
 namespace {

@@ -9,6 +9,7 @@
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/tests/onnx/written_model.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::onnx_import {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "tenon/compiler/dynamic_model.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::onnx_import {
 namespace {

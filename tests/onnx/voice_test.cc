@@ -4,6 +4,7 @@
 #include "tenon/runtime/npy.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::onnx_import {
 namespace {

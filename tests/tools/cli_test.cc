@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tenon/tests/tools/cli_testing.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::tools {
 namespace {

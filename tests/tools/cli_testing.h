@@ -18,6 +18,7 @@
 
 #include "tenon/runtime/npy.h"
 #include "tenon/support/strings.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::tools {
 

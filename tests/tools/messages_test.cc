@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tenon/tests/tools/cli_testing.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::tools {
 namespace {

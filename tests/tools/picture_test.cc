@@ -11,6 +11,7 @@
 
 #include "tenon/support/strings.h"
 #include "tenon/tools/exif.h"
+#include "tenon_test_paths.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "tenon/tests/tune/crew_command_testing.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::tools {
 namespace {

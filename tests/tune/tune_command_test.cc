@@ -8,6 +8,7 @@
 #include "tenon/tests/tools/cli_testing.h"
 #include "tenon/tests/tune/records_testing.h"
 #include "tenon/tune/best.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::tools {
 namespace {

@@ -1,5 +1,6 @@
 // tenon tune --workers: several processes of one machine.
 #include "tenon/tests/tune/crew_command_testing.h"
+#include "tenon_test_paths.h"
 
 namespace tenon::tools {
 namespace {
