@@ -1,7 +1,10 @@
-// One compile for every shape: shapes_benchmark MODEL.onnx NAME=LOW..HIGH[/STEP]... [--rounds N]
-// [--threads T] [--profile] [--show KERNEL] [--alone] [--out FILE.json] draws values for the
-// model's open extents, runs the symbolic executable on each, and races it against a compile for
-// these extents. Results are compared before times count.
+// One compile for every shape: shapes_benchmark MODEL.onnx NAME=LOW..HIGH[/STEP]...
+// [INPUT=VALUE]...
+// [--rounds N] [--threads T] [--profile] [--show KERNEL] [--alone] [--out FILE.json] [--arrays
+// FOLDER] draws values for the model's open extents, runs the symbolic executable on each, and
+// races it against a compile for these extents. Results are compared before times count. INPUT is a
+// scalar that always has this value. FOLDER gets the inputs of each shape and the first result
+// (ROUND_NUMBER.npy, ROUND_result.npy), which a peer is compared with.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,6 +18,7 @@
 
 #include "tenon/onnx/model.h"
 #include "tenon/ops/registry.h"
+#include "tenon/runtime/npy.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -31,13 +35,15 @@ struct Range {
 
 struct Options {
   std::string model;
-  std::map<std::string, Range> ranges;  // by variable
+  std::map<std::string, Range> ranges;            // by variable
+  std::map<std::string, std::int64_t> constants;  // by input
   int rounds = 20;
   int threads = 1;
   bool races_static = true;
   bool profiles = false;  // prints the kernels by time
   std::string shows;      // prints the loops of kernels whose names contain it
   std::string out;        // the figures as JSON
+  std::string arrays;     // a folder
 };
 
 // The time of each kernel, the best of a few runs.
@@ -101,6 +107,8 @@ Options Parse(int argc, char** argv) {
       options.shows = argv[++i];
     } else if (argument == "--out" && i + 1 < argc) {
       options.out = argv[++i];
+    } else if (argument == "--arrays" && i + 1 < argc) {
+      options.arrays = argv[++i];
     } else if (argument == "--alone") {
       options.races_static = false;
     } else if (equals != std::string::npos && dots != std::string::npos) {
@@ -109,6 +117,8 @@ Options Parse(int argc, char** argv) {
           .low = ToNumber(argument.substr(equals + 1)),
           .high = ToNumber(argument.substr(dots + 2)),
           .step = slash == std::string::npos ? 1 : ToNumber(argument.substr(slash + 1))};
+    } else if (equals != std::string::npos) {
+      options.constants[argument.substr(0, equals)] = ToNumber(argument.substr(equals + 1));
     } else {
       options.model = argument;
     }
@@ -118,19 +128,24 @@ Options Parse(int argc, char** argv) {
   return options;
 }
 
-// Best of a few runs after the first, whose time is `first`.
-double TimeOf(const Executable& executable, const runtime::Inputs& inputs, double* first) {
-  constexpr int kRuns = 7;
-  double best = 1e30;
-  for (int run = 0; run <= kRuns; ++run) {
-    const Clock::time_point start = Clock::now();
-    ValueOrThrow(executable.Run(inputs));
-    const double time = Milliseconds(Clock::now() - start);
-    if (run == 0) {
-      *first = time;
-    } else {
-      best = std::min(best, time);
-    }
+double TimeOf(const Executable& executable, const runtime::Inputs& inputs) {
+  const Clock::time_point start = Clock::now();
+  ValueOrThrow(executable.Run(inputs));
+  return Milliseconds(Clock::now() - start);
+}
+
+// The least time of each executable. They take turns, for about half a second or a few runs.
+std::vector<double> Race(const std::vector<const Executable*>& racers,
+                         const runtime::Inputs& inputs) {
+  constexpr double kMilliseconds = 500;
+  constexpr int kMinTurns = 7, kMaxTurns = 500;
+  std::vector<double> best(racers.size(), 1e30);
+  const Clock::time_point start = Clock::now();
+  for (int turn = 0;
+       turn < kMinTurns || (turn < kMaxTurns && Milliseconds(Clock::now() - start) < kMilliseconds);
+       ++turn) {
+    for (std::size_t i = 0; i < racers.size(); ++i)
+      best[i] = std::min(best[i], TimeOf(*racers[i], inputs));
   }
   return best;
 }
@@ -149,83 +164,112 @@ void RequireClose(const std::vector<NDArray>& got, const std::vector<NDArray>& e
   }
 }
 
+// A model with one value for each of its variables.
+struct Drawn {
+  runtime::Inputs inputs;
+  std::map<std::string, Shape> shapes;
+  std::vector<std::string> names;  // of the inputs, in the model's order
+  std::string text;
+};
+
+Drawn Draw(const ir::Module& module, const std::map<std::string, Range>& ranges,
+           std::mt19937* random) {
+  Dim::Values values;
+  for (const auto& [name, range] : ranges) {
+    const auto steps = static_cast<std::uint64_t>((range.high - range.low) / range.step + 1);
+    values[name] = range.low + static_cast<std::int64_t>((*random)() % steps) * range.step;
+  }
+  Drawn drawn;
+  for (const ir::Expr& param : module.Main().params) {
+    const auto* type = param.checked_type().As<ir::TensorTypeNode>();
+    Shape shape;
+    for (const Dim& dim : type->shape) {
+      const auto extent = dim.Evaluate(values);
+      if (!extent) throw InvalidArgument(StrCat("no range is given for ", dim.ToString()));
+      shape.push_back(*extent);
+    }
+    NDArray array = NDArray::Empty(shape, type->dtype);
+    for (std::int64_t i = 0; i < array.size(); ++i) {
+      if (type->dtype == Float32)
+        array.data<float>()[i] = static_cast<float>((*random)() % 2000) / 1000 - 1;
+      if (type->dtype == Int64) array.data<std::int64_t>()[i] = (*random)() % 2;
+    }
+    const std::string name = ir::Var(param).name();
+    StrAppend(&drawn.text, drawn.text.empty() ? "" : " ", name, ShapeToString(shape));
+    drawn.inputs[name] = array;
+    drawn.shapes[name] = shape;
+    drawn.names.push_back(name);
+  }
+  return drawn;
+}
+
+void WriteArrays(const std::string& folder, int round, const Drawn& drawn, const NDArray& result) {
+  const auto write = [&](const auto& what, const NDArray& array) {
+    const absl::Status written =
+        runtime::WriteNpy(StrCat(folder, "/", round, "_", what, ".npy"), array);
+    if (!written.ok()) throw FromStatus(written);
+  };
+  for (std::size_t i = 0; i < drawn.names.size(); ++i) write(i, drawn.inputs.at(drawn.names[i]));
+  write("result", result);
+}
+
 void Run(const Options& options) {
   strategies::RegisterStrategies(ops::OpRegistry::Global());
   const auto model = ValueOrThrow(onnx_import::OnnxModel::Load(options.model));
   const CompileOptions compile = {.threads = options.threads};
+  onnx_import::ImportOptions import = {.symbolic = true, .evaluate = strategies::EvaluateCall};
+  for (const auto& [name, value] : options.constants)
+    import.constants[name] = NDArray::FromVector<std::int64_t>({}, {value});
   const Clock::time_point start = Clock::now();
-  const ir::Module module =
-      ValueOrThrow(model.Import({.symbolic = true, .evaluate = strategies::EvaluateCall}));
+  const ir::Module module = ValueOrThrow(model.Import(import));
   const double imported = Milliseconds(Clock::now() - start);
   const Executable symbolic = ValueOrThrow(Compile(module, compile));
   const double compiled_all = Milliseconds(Clock::now() - start);
   std::printf("import %.1f ms, compile %.1f ms, %zu kernels\n", imported, compiled_all - imported,
               symbolic.kernels().size());
+  import.symbolic = false;
   std::string figures;  // a JSON object for each shape
   double fixed_compiles = 0;
   std::mt19937 random(1);
   double log_ratio = 0, worst = 0;
   int count = 0;
   for (int round = 0; round < options.rounds; ++round) {
-    Dim::Values values;
-    for (const auto& [name, range] : options.ranges) {
-      const auto steps = static_cast<std::uint64_t>((range.high - range.low) / range.step + 1);
-      values[name] = range.low + static_cast<std::int64_t>(random() % steps) * range.step;
-    }
-    runtime::Inputs inputs;
-    std::map<std::string, Shape> shapes;
-    std::string text;
-    for (const ir::Expr& param : module.Main().params) {
-      const auto* type = param.checked_type().As<ir::TensorTypeNode>();
-      Shape shape;
-      for (const Dim& dim : type->shape) {
-        const auto extent = dim.Evaluate(values);
-        if (!extent) throw InvalidArgument(StrCat("no range is given for ", dim.ToString()));
-        shape.push_back(*extent);
-      }
-      NDArray array = NDArray::Empty(shape, type->dtype);
-      for (std::int64_t i = 0; i < array.size(); ++i) {
-        if (type->dtype == Float32)
-          array.data<float>()[i] = static_cast<float>(random() % 2000) / 1000 - 1;
-        if (type->dtype == Int64) array.data<std::int64_t>()[i] = random() % 2;
-      }
-      const std::string name = ir::Var(param).name();
-      StrAppend(&text, text.empty() ? "" : " ", name, ShapeToString(shape));
-      inputs[name] = array;
-      shapes[name] = shape;
-    }
+    const Drawn drawn = Draw(module, options.ranges, &random);
     const Clock::time_point new_shape = Clock::now();
-    ValueOrThrow(symbolic.Bind(inputs));
+    ValueOrThrow(symbolic.Bind(drawn.inputs));
     const double bind = Milliseconds(Clock::now() - new_shape);
-    double first = 0;
-    const double time = TimeOf(symbolic, inputs, &first);
-    first += bind;
-    std::printf("%-24s bind %6.2f first %8.2f next %8.2f ms", text.c_str(), bind, first, time);
+    const double first = bind + TimeOf(symbolic, drawn.inputs);
+    std::printf("%-24s bind %6.3f first %8.3f", drawn.text.c_str(), bind, first);
     if (options.races_static) {
       const Clock::time_point begin = Clock::now();
-      const Executable fixed = ValueOrThrow(Compile(
-          ValueOrThrow(model.Import({.shapes = shapes, .evaluate = strategies::EvaluateCall})),
-          compile));
+      import.shapes = drawn.shapes;
+      const Executable fixed = ValueOrThrow(Compile(ValueOrThrow(model.Import(import)), compile));
       const double compiled = Milliseconds(Clock::now() - begin);
-      double ignored = 0;
-      const double own = TimeOf(fixed, inputs, &ignored);
-      RequireClose(ValueOrThrow(symbolic.Run(inputs)), ValueOrThrow(fixed.Run(inputs)));
-      std::printf("; compiled for it in %7.1f ms: %8.2f ms, ratio %.2f", compiled, own, time / own);
+      const auto results = ValueOrThrow(symbolic.Run(drawn.inputs));
+      RequireClose(results, ValueOrThrow(fixed.Run(drawn.inputs)));
+      if (!options.arrays.empty()) WriteArrays(options.arrays, round, drawn, results[0]);
+      const auto times = Race({&symbolic, &fixed}, drawn.inputs);
+      const double ratio = times[0] / times[1];
+      std::printf(" next %8.3f ms; compiled for it in %7.1f ms: %8.3f ms, ratio %.2f", times[0],
+                  compiled, times[1], ratio);
       fixed_compiles += compiled;
-      StrAppend(&figures, figures.empty() ? "" : ",\n", "{\"shape\": \"", text,
-                "\", \"bind\": ", FormatShortest(bind), ", \"first\": ", FormatShortest(first),
-                ", \"next\": ", FormatShortest(time), ", \"own\": ", FormatShortest(own), "}");
-      log_ratio += std::log(time / own);
-      worst = std::max(worst, time / own);
+      StrAppend(&figures, figures.empty() ? "" : ",\n", "{\"shape\": \"", drawn.text,
+                "\", \"inputs\": ", drawn.names.size(), ", \"bind\": ", FormatShortest(bind),
+                ", \"first\": ", FormatShortest(first), ", \"next\": ", FormatShortest(times[0]),
+                ", \"own\": ", FormatShortest(times[1]), "}");
+      log_ratio += std::log(ratio);
+      worst = std::max(worst, ratio);
       ++count;
       if (options.profiles) {
         std::printf("\n");
-        Profile("compiled for it:", fixed, inputs);
+        Profile("compiled for it:", fixed, drawn.inputs);
       }
+    } else {
+      std::printf(" next %8.3f ms", Race({&symbolic}, drawn.inputs)[0]);
     }
     std::printf("\n");
-    if (options.profiles) Profile("compiled once:", symbolic, inputs);
-    if (!options.shows.empty()) Show(symbolic, inputs, options.shows);
+    if (options.profiles) Profile("compiled once:", symbolic, drawn.inputs);
+    if (!options.shows.empty()) Show(symbolic, drawn.inputs, options.shows);
     std::fflush(stdout);
   }
   if (count == 0) return;
