@@ -1,6 +1,6 @@
 # tenon_room(NAME SOURCES a.cc b.cc DEPS tenon::support ...) - one static library for one room (top-level folder). With
 # PRECOMPILE <header> ... it has precompiled headers of its own: these, and what all have. QUICK: see below.
-# tenon_test(NAME SOURCES a_test.cc DEPS tenon::support ...) - one GoogleTest program, its tests listed to CTest.
+# tenon_test(NAME SOURCES a_test.cc DEPS tenon::support ...) - one GoogleTest program, its suites listed to CTest.
 
 include(CheckCXXCompilerFlag)
 include(CheckCXXSourceCompiles)
@@ -167,5 +167,17 @@ function(tenon_test name)
   tenon_precompile(${name} tenon_test_headers HEADERS <gmock/gmock.h> <gtest/gtest.h> LIBRARIES GTest::gmock
                    OPTIONS -fPIE ${TENON_QUICK_OPTIONS})
   tenon_test_label(label)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${label})
+  set(suites ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
+  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}_include.cmake CONTENT
+"if(NOT EXISTS \"$<TARGET_FILE:${name}>\")
+  add_test(${name}_NOT_BUILT ${name}_NOT_BUILT)
+  return()
+endif()
+if(NOT \"${suites}\" IS_NEWER_THAN \"$<TARGET_FILE:${name}>\")
+  include(\"${PROJECT_SOURCE_DIR}/cmake/DiscoverSuites.cmake\")
+  tenon_discover_suites(\"$<TARGET_FILE:${name}>\" \"${suites}\" ${label})
+endif()
+include(\"${suites}\")
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}_include.cmake)
 endfunction()
