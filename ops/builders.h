@@ -83,7 +83,9 @@ Expr Conv2DTranspose(const Expr& data, const Expr& weight, Conv2DTransposeAttrs 
 Expr Conv3DTranspose(const Expr& data, const Expr& weight, Conv3DTransposeAttrs attrs = {});
 Expr Dense(const Expr& data, const Expr& weight, DenseAttrs attrs = {});
 Expr Matmul(const Expr& a, const Expr& b, MatmulAttrs attrs = {});
-Expr BatchMatmul(const Expr& a, const Expr& b, BatchMatmulAttrs attrs = {});
+// Without attributes b is transposed, as by the reference's front end. The attribute's own default,
+// which text has as well, is false.
+Expr BatchMatmul(const Expr& a, const Expr& b, BatchMatmulAttrs attrs = {.transpose_b = true});
 Expr BiasAdd(const Expr& data, const Expr& bias, BiasAddAttrs attrs = {});
 Expr BatchNorm(const Expr& data, const Expr& gamma, const Expr& beta, const Expr& moving_mean,
                const Expr& moving_var, BatchNormAttrs attrs = {});  // a tuple

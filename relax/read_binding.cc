@@ -24,9 +24,10 @@ std::optional<Token> BindingReader::Read() {
   Said said;
   if (text_->Accept(":")) {
     if (BeginsPlainType(*text_)) {
-      said.plain = ReadPlainType(text_, &scope_->symbols);
+      said.plain = ReadPlainType(text_, scope_);
     } else {
-      said.type = ReadAnnotation(text_, &scope_->symbols, Where::kBody);
+      said.type =
+          ReadAnnotation(text_, &scope_->symbols, Where::kBody, PlainExtents(text_, scope_));
     }
     text_->Expect("=", "after the type of a variable");
     BindValue(name, said);
@@ -110,7 +111,7 @@ void BindingReader::Symbol(const Token& name) {
   text_->ExpectLineEnd("a variable");
   if (!IsName(name.text))
     text_->Fail(name, StrCat("'", name.text, "' is a word of the language, not a variable"));
-  scope_->symbols.emplace(name.text);
+  scope_->BindSymbol(name.text);
 }
 
 }  // namespace tenon::relax

@@ -159,8 +159,11 @@ class CallReader {
         plain_.ReadArgument(parameter.attribute() == "newshape" || parameter.name == "shape");
     if (!plain) {
       values_.emplace(parameter.name, ReadValue(text_));
-    } else if (!plain->shape) {
+    } else if (plain->number) {
       values_.emplace(parameter.name, plain->attribute);
+    } else if (plain->extent) {
+      Refuse(at, StrCat(plain->ToString(), " has variables; R.", signature_.name,
+                        " takes numbers as ", parameter.name));
     } else if (std::all_of(plain->shape->begin(), plain->shape->end(),
                            [](const Dim& dim) { return dim.is_static(); })) {
       attrs::List extents;

@@ -123,13 +123,18 @@ Expr ExprReader::Primary() {
   text_->FailExpected("an expression");
 }
 
-Expr ExprReader::Plain(const Token& name, const PlainValue& value) {
+Expr ExprReader::Plain(const Token& name, const PlainValue& whole) {
+  const bool is_item = whole.shape && text_->IsPunct("[");
+  const PlainValue value = is_item ? ReadItem(text_, whole) : whole;
   if (value.number && std::exchange(may_be_number_, false)) return value.number;
-  text_->Fail(name,
-              StrCat(name.text, " is ", value.ToString(), ", which is no tensor; it may stand ",
-                     value.shape ? "where an operator takes a shape: R.reshape(x, "
-                                 : "where an operator takes a number: R.add(x, ",
-                     name.text, ")"));
+  const std::string example = is_item ? StrCat(name.text, "[0]") : std::string(name.text);
+  text_->Fail(
+      name,
+      StrCat(is_item ? "this" : name.text, " is ", value.ToString(),
+             ", which is no tensor; it may stand ",
+             value.shape    ? StrCat("where an operator takes a shape: R.reshape(x, ", example, ")")
+             : value.extent ? StrCat("in a shape: R.reshape(x, (", example, ", 4))")
+                            : StrCat("where an operator takes a number: R.add(x, ", example, ")")));
 }
 
 // Of a name that is not known.
@@ -229,7 +234,8 @@ Expr ExprReader::MatchCast(const Token& at) {
   text_->Expect("(", "after R.match_cast");
   const Expr value = Read();
   text_->Expect(",", "between the value and the type of R.match_cast");
-  const Annotation annotation = ReadAnnotation(text_, &scope_->symbols, Where::kBody);
+  const Annotation annotation =
+      ReadAnnotation(text_, &scope_->symbols, Where::kBody, PlainExtents(text_, scope_));
   text_->Accept(",");
   text_->Expect(")", "after R.match_cast");
   if (!annotation.FollowsFrom(value.checked_type()))

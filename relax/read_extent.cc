@@ -7,8 +7,8 @@ namespace {
 
 class ExtentReader {
  public:
-  ExtentReader(Cursor* text, const std::function<void(const Token& name)>& know)
-      : text_(text), know_(know) {}
+  ExtentReader(Cursor* text, const std::function<Dim(const Token& name)>& meaning)
+      : text_(text), meaning_(meaning) {}
 
   Dim Sum() {
     const Nested nested(*text_);
@@ -61,8 +61,7 @@ class ExtentReader {
     if (text_->IsPunct("(")) {
       return FunctionNamed(name);
     }
-    know_(name);
-    return Dim::Symbol(std::string(name.text));
+    return meaning_(name);
   }
 
   Dim Number() {
@@ -104,15 +103,15 @@ class ExtentReader {
   }
 
   Cursor* const text_;
-  const std::function<void(const Token& name)>& know_;
+  const std::function<Dim(const Token& name)>& meaning_;
 };
 
 }  // namespace
 
-Dim ReadExtent(Cursor* text, const std::function<void(const Token& name)>& know) {
+Dim ReadExtent(Cursor* text, const std::function<Dim(const Token& name)>& meaning) {
   const Token at = text->token();
   // Numbers that do not fit are refused by the arithmetic, which knows no place.
-  return text->Placed(at, [&] { return ExtentReader(text, know).Sum(); });
+  return text->Placed(at, [&] { return ExtentReader(text, meaning).Sum(); });
 }
 
 }  // namespace tenon::relax

@@ -1,6 +1,6 @@
 // Extents in Relax text: sums of products of numbers, variables, a // 2, T.max(a, b) and T.min.
 //
-//   Dim extent = ReadExtent(&cursor, [&](const Token& name) { ... });
+//   Dim extent = ReadExtent(&cursor, [&](const Token& name) { return Dim::Symbol(...); });
 #ifndef TENON_RELAX_READ_EXTENT_H_
 #define TENON_RELAX_READ_EXTENT_H_
 
@@ -11,8 +11,9 @@
 
 namespace tenon::relax {
 
-// `know` is told of each variable; it throws for one that is not allowed.
-Dim ReadExtent(Cursor* text, const std::function<void(const Token& name)>& know);
+// `meaning` gives what a variable stands for; the cursor is behind its name. It throws for one that
+// is not allowed.
+Dim ReadExtent(Cursor* text, const std::function<Dim(const Token& name)>& meaning);
 
 }  // namespace tenon::relax
 

@@ -112,9 +112,10 @@ Expr ReadFunction(Cursor* text, const FunctionHeader& header, Scope* scope, Surr
     text->Fail(text->token(),
                StrCat("expected an indented block after \"def ", header.name.text, "\""));
   text->Advance();
-  Symbols around = std::exchange(scope->symbols, header.symbols);
+  Symbols around = std::exchange(scope->symbols, {});
   const auto extents_around = scope->extents;
   scope->Open();
+  for (const std::string& symbol : header.symbols) scope->BindSymbol(symbol);
   for (std::size_t i = 0; i < header.params.size(); ++i) {
     scope->Bind(header.param_names[i].text, header.params[i]);
     AddExtents(header.params[i], scope);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tenon/relax/read_extent.h"
 #include "tenon/relax/scalar_text.h"
 #include "tenon/support/strings.h"
 
@@ -56,6 +57,7 @@ PlainValue ReadPrimValue(Cursor* text, const Token& at) {
 
 bool PlainType::Holds(const PlainValue& value) const {
   if (is_shape != value.shape.has_value()) return false;
+  if (value.extent) return !dtype || *dtype == Int64;
   if (!is_shape) {
     const ir::Type& type = value.number.checked_type();
     return !dtype || *dtype == type.As<ir::TensorTypeNode>()->dtype;
@@ -71,7 +73,7 @@ bool BeginsPlainType(const Cursor& text) {
   return look.IsName("Shape") || look.IsName("Prim");
 }
 
-PlainType ReadPlainType(Cursor* text, Symbols* symbols) {
+PlainType ReadPlainType(Cursor* text, Scope* scope) {
   text->Advance();
   text->Advance();
   PlainType type{.at = text->Advance()};
@@ -91,7 +93,7 @@ PlainType ReadPlainType(Cursor* text, Symbols* symbols) {
       type.rank = ParseNumber<std::size_t>(at.text);
       if (!type.rank) text->Fail(at, "ndim is a number of axes from 0 on");
     } else if (type.is_shape && (keyword.empty() || keyword == "values")) {
-      type.shape = ReadShape(text, symbols, Where::kBody);
+      type.shape = ReadShape(text, &scope->symbols, Where::kBody, PlainExtents(text, scope));
     } else {
       text->Fail(at, type.is_shape ? "R.Shape has extents or ndim: R.Shape([n, 4]), R.Shape(ndim=2)"
                                    : "R.Prim has an element type: R.Prim(\"int64\")");
@@ -99,6 +101,36 @@ PlainType ReadPlainType(Cursor* text, Symbols* symbols) {
   }
   text->Expect(")", StrCat("after R.", type.at.text));
   return type;
+}
+
+PlainValue ReadItem(Cursor* text, const PlainValue& shape) {
+  text->Expect("[", "before the number of an extent");
+  const Token at = text->token();
+  const bool is_from_end = text->Accept("-");
+  const Token number = text->ExpectKind(TokenKind::kNumber, "the number of an extent");
+  text->Expect("]", "after the number of an extent");
+  const std::vector<Dim>& extents = *shape.shape;
+  const auto rank = static_cast<std::int64_t>(extents.size());
+  std::int64_t index = ParseNumber<std::int64_t>(number.text).value_or(rank);
+  if (is_from_end && index > 0) index = index > rank ? rank : rank - index;
+  if (index >= rank)
+    text->Fail(at, StrCat("there is no such extent; ", shape.ToString(), " has ", rank));
+  const Dim& extent = extents[static_cast<std::size_t>(index)];
+  if (!extent.is_static()) return {.extent = extent};
+  return {.number = ScalarOf(*text, {.text = StrCat(extent.value()), .at = at}, Int64, at),
+          .attribute = attrs::Value(extent.value())};
+}
+
+OtherExtents PlainExtents(Cursor* text, const Scope* scope) {
+  return [text, scope](const Token& name) -> std::optional<Dim> {
+    const PlainValue* plain = scope->FindPlain(name.text);
+    if (plain == nullptr) return std::nullopt;
+    const PlainValue value = plain->shape && text->IsPunct("[") ? ReadItem(text, *plain) : *plain;
+    if (value.extent) return value.extent;
+    if (const auto* number = value.attribute.As<std::int64_t>()) return Dim(*number);
+    text->Fail(name, StrCat(name.text, " is ", value.ToString(), ", which is no extent",
+                            value.shape ? StrCat("; ", name.text, "[0] is one") : ""));
+  };
 }
 
 bool PlainReader::IsAfterR(std::string_view name) const {
@@ -115,6 +147,11 @@ bool PlainReader::Begins() const {
 }
 
 PlainValue PlainReader::Read() {
+  PlainValue value = Whole();
+  return value.shape && text_->IsPunct("[") ? ReadItem(text_, value) : value;
+}
+
+PlainValue PlainReader::Whole() {
   const Token at = text_->token();
   if (!text_->IsName("R")) return *scope_->FindPlain(text_->Advance().text);
   if (IsAfterR("shape_of")) return ShapeOf();
@@ -126,16 +163,27 @@ PlainValue PlainReader::Read() {
 std::optional<PlainValue> PlainReader::ReadArgument(bool is_shape) {
   if (text_->Is(TokenKind::kName) && scope_->FindPlain(text_->token().text) != nullptr)
     return Read();
-  if (IsAfterR("shape_of")) return ShapeOf();
-  if (!is_shape || !HasExtentNames()) return std::nullopt;
-  if (IsAfterR("shape")) return Shape();
+  if (IsAfterR("shape_of")) return Read();
+  if (is_shape ? !HasExtentNames() : !HasPlainNames()) return std::nullopt;
+  if (IsAfterR("shape")) return Read();
+  if (!is_shape) return ListOfNumbers();
   PlainValue value;
-  value.shape = ReadShape(text_, &scope_->symbols, Where::kBody);
+  value.shape = ReadShape(text_, &scope_->symbols, Where::kBody, PlainExtents(text_, scope_));
   return value;
 }
 
 // Whether a list, or R.shape of one, has names in it.
 bool PlainReader::HasExtentNames() const {
+  return AnyName([](const Cursor& at) {
+    return !at.IsName("R") && !at.IsName("T") && at.ahead().text != "(";
+  });
+}
+
+bool PlainReader::HasPlainNames() const {
+  return AnyName([&](const Cursor& at) { return scope_->FindPlain(at.token().text) != nullptr; });
+}
+
+bool PlainReader::AnyName(const std::function<bool(const Cursor& at)>& is_one) const {
   Cursor look = *text_;
   if (IsAfterR("shape")) {
     for (int i = 0; i < 4; ++i) look.Advance();
@@ -145,12 +193,29 @@ bool PlainReader::HasExtentNames() const {
   do {
     if (look.IsPunct("[") || look.IsPunct("(")) ++depth;
     if (look.IsPunct("]") || look.IsPunct(")")) --depth;
-    if (look.Is(TokenKind::kName) && !look.IsName("R") && !look.IsName("T") &&
-        look.ahead().text != "(")
-      return true;
+    if (look.Is(TokenKind::kName) && is_one(look)) return true;
     look.Advance();
   } while (depth > 0);
   return false;
+}
+
+// [0, s[1]]: numbers of any sign.
+PlainValue PlainReader::ListOfNumbers() {
+  const char* close = text_->IsPunct("[") ? "]" : ")";
+  text_->Advance();
+  PlainValue list;
+  list.shape.emplace();
+  while (!text_->IsPunct(close)) {
+    list.shape->push_back(ReadExtent(text_, [&](const Token& name) {
+      const std::optional<Dim> extent = PlainExtents(text_, scope_)(name);
+      if (!extent)
+        text_->Fail(name, StrCat("'", name.text, "' is not a value; values are numbers"));
+      return *extent;
+    }));
+    if (!text_->Accept(",")) break;
+  }
+  text_->Expect(close, "after a list");
+  return list;
 }
 
 // R.shape_of(x)
@@ -176,7 +241,7 @@ PlainValue PlainReader::Shape() {
   for (int i = 0; i < 3; ++i) text_->Advance();
   text_->Expect("(", "after R.shape");
   PlainValue shape;
-  shape.shape = ReadShape(text_, &scope_->symbols, Where::kBody);
+  shape.shape = ReadShape(text_, &scope_->symbols, Where::kBody, PlainExtents(text_, scope_));
   text_->Expect(")", "after R.shape(");
   return shape;
 }

@@ -1,7 +1,8 @@
-// Values of Relax text that are no tensors: shapes and single numbers.
+// Values of Relax text that are no tensors: shapes, their extents and single numbers.
 //
 // They exist while a text is read. A shape is its extents, and a number is itself, so that
 // variables of them stand where an operator takes a shape or a number, and the graph has neither.
+// Items of a shape and whole numbers are extents of other shapes, too.
 //
 //   PlainReader plain(&cursor, &scope, [&] { return reader.Read(); });
 //   if (plain.Begins()) scope.BindPlain("s", plain.Read());   // s = R.shape_of(x)
@@ -46,14 +47,19 @@ struct PlainType {
   bool Holds(const PlainValue& value) const;
 };
 bool BeginsPlainType(const Cursor& text);
-PlainType ReadPlainType(Cursor* text, Symbols* symbols);
+PlainType ReadPlainType(Cursor* text, Scope* scope);
+
+// s[0] or s[-1], from the "[" on.
+PlainValue ReadItem(Cursor* text, const PlainValue& shape);
+// The extents that variables of shapes and numbers stand for: s[0], k.
+OtherExtents PlainExtents(Cursor* text, const Scope* scope);
 
 class PlainReader {
  public:
   PlainReader(Cursor* text, Scope* scope, const ReadInput& read_input)
       : text_(text), scope_(scope), read_input_(read_input) {}
 
-  // Whether R.shape, R.shape_of, R.prim_value or a variable of such a value begins here.
+  // Whether R.shape, R.shape_of, R.prim_value, a variable of such a value or an item begins here.
   bool Begins() const;
   PlainValue Read();
   // The argument of an operator. Nothing, with nothing read, for a literal without variables.
@@ -62,8 +68,12 @@ class PlainReader {
  private:
   bool IsAfterR(std::string_view name) const;
   bool HasExtentNames() const;
+  bool HasPlainNames() const;
+  bool AnyName(const std::function<bool(const Cursor& at)>& is_one) const;
+  PlainValue Whole();
   PlainValue ShapeOf();
   PlainValue Shape();
+  PlainValue ListOfNumbers();
 
   Cursor* const text_;
   Scope* const scope_;

@@ -25,6 +25,7 @@ Dim ReadQuotedExtent(Cursor* text, Symbols* symbols, Where where) {
                                  " of an extent is not known; declare it first: ", name.text,
                                  " = T.int64()"));
       symbols->emplace(name.text);
+      return Dim::Symbol(std::string(name.text));
     });
     if (cursor.Is(TokenKind::kLineEnd)) cursor.Advance();
     if (!cursor.Is(TokenKind::kEnd)) cursor.FailExpected("the end of an extent");
@@ -34,8 +35,8 @@ Dim ReadQuotedExtent(Cursor* text, Symbols* symbols, Where where) {
 
 class AnnotationReader {
  public:
-  AnnotationReader(Cursor* text, Symbols* symbols, Where where)
-      : text_(text), symbols_(symbols), where_(where) {}
+  AnnotationReader(Cursor* text, Symbols* symbols, Where where, const OtherExtents& others)
+      : text_(text), symbols_(symbols), where_(where), others_(others) {}
 
   Annotation Read() {
     const Nested nested(*text_);
@@ -71,7 +72,7 @@ class AnnotationReader {
         const Token name = text_->Advance();
         text_->Advance();
         if (name.text == "shape") {
-          tensor.shape = ReadShape(text_, symbols_, where_);
+          tensor.shape = ReadShape(text_, symbols_, where_, others_);
         } else if (name.text == "dtype") {
           tensor.dtype = ReadElementType(text_);
         } else if (name.text == "ndim") {
@@ -83,7 +84,7 @@ class AnnotationReader {
       } else if (text_->Is(TokenKind::kString)) {
         tensor.dtype = ReadElementType(text_);
       } else if (is_first) {
-        tensor.shape = ReadShape(text_, symbols_, where_);
+        tensor.shape = ReadShape(text_, symbols_, where_, others_);
       } else {
         text_->FailExpected("an element type, such as \"float32\"");
       }
@@ -154,6 +155,7 @@ class AnnotationReader {
   Cursor* const text_;
   Symbols* const symbols_;
   const Where where_;
+  const OtherExtents& others_;
 };
 
 bool DimsAgree(const Dim& said, const Dim& known) {
@@ -236,11 +238,12 @@ bool Annotation::FollowsFrom(const ir::Type& type) const {
                 [](const Dim& said, const Dim& known) { return said.is_any() || said == known; });
 }
 
-Annotation ReadAnnotation(Cursor* text, Symbols* symbols, Where where) {
-  return AnnotationReader(text, symbols, where).Read();
+Annotation ReadAnnotation(Cursor* text, Symbols* symbols, Where where, const OtherExtents& others) {
+  return AnnotationReader(text, symbols, where, others).Read();
 }
 
-std::vector<Dim> ReadShape(Cursor* text, Symbols* symbols, Where where) {
+std::vector<Dim> ReadShape(Cursor* text, Symbols* symbols, Where where,
+                           const OtherExtents& others) {
   const bool is_list = text->IsPunct("[");
   const char* close = is_list ? "]" : ")";
   if (!is_list && !text->IsPunct("(")) text->FailExpected("a shape, such as (1, 64)");
@@ -252,12 +255,14 @@ std::vector<Dim> ReadShape(Cursor* text, Symbols* symbols, Where where) {
       shape.push_back(ReadQuotedExtent(text, symbols, where));
     } else {
       shape.push_back(ReadExtent(text, [&](const Token& name) {
+        if (const auto other = others ? others(name) : std::nullopt) return *other;
         if (!symbols->contains(name.text))
           text->Fail(name,
                      StrCat("the variable ", name.text, " of an extent is not known; ",
                             where == Where::kSignature
                                 ? StrCat("in a signature it stands in quotes: \"", name.text, "\"")
                                 : StrCat("declare it first: ", name.text, " = T.int64()")));
+        return Dim::Symbol(std::string(name.text));
       }));
     }
     if (shape.back().is_static() && shape.back().value() < 0)

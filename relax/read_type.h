@@ -9,6 +9,7 @@
 #ifndef TENON_RELAX_READ_TYPE_H_
 #define TENON_RELAX_READ_TYPE_H_
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -46,10 +47,16 @@ using Symbols = std::set<std::string, std::less<>>;
 // body they must be known.
 enum class Where { kSignature, kBody };
 
+// What a name in an extent stands for that is not in Symbols; nothing for one that is not known.
+// The cursor is behind the name.
+using OtherExtents = std::function<std::optional<Dim>(const Token& name)>;
+
 // "R.Tensor((1, n), dtype="float32")" and the other annotations.
-Annotation ReadAnnotation(Cursor* text, Symbols* symbols, Where where);
+Annotation ReadAnnotation(Cursor* text, Symbols* symbols, Where where,
+                          const OtherExtents& others = {});
 // "(1, n * 2)" or "[1, 2]".
-std::vector<Dim> ReadShape(Cursor* text, Symbols* symbols, Where where);
+std::vector<Dim> ReadShape(Cursor* text, Symbols* symbols, Where where,
+                           const OtherExtents& others = {});
 // "float32" in quotes.
 DataType ReadElementType(Cursor* text);
 

@@ -8,8 +8,9 @@
 namespace tenon::relax {
 
 std::string PlainValue::ToString() const {
-  return shape ? StrCat("the shape ", ir::ToText(*shape))
-               : StrCat("the number ", attrs::ToText(attribute));
+  if (shape) return StrCat("the shape ", ir::ToText(*shape));
+  if (extent) return StrCat("the extent ", extent->ToString());
+  return StrCat("the number ", attrs::ToText(attribute));
 }
 
 void Scope::Close(BlockKind kind) {
@@ -31,6 +32,11 @@ void Scope::Bind(std::string_view name, ir::Expr value) {
 void Scope::BindPlain(std::string_view name, PlainValue value) {
   blocks_.back().insert_or_assign(std::string(name),
                                   Value{{}, std::make_shared<const PlainValue>(std::move(value))});
+}
+
+void Scope::BindSymbol(std::string_view name) {
+  symbols.emplace(name);
+  if (Innermost(name) != nullptr) blocks_.back().insert_or_assign(std::string(name), Value{});
 }
 
 ir::Expr Scope::Find(std::string_view name) const {
@@ -60,7 +66,9 @@ std::optional<BlockKind> Scope::Ended(std::string_view name) const {
 std::vector<std::string> Scope::Names() const {
   std::vector<std::string> names;
   for (const Block& block : blocks_) {
-    for (const auto& [name, value] : block) names.push_back(name);
+    for (const auto& [name, value] : block) {
+      if (value.expr || value.plain) names.push_back(name);
+    }
   }
   return names;
 }

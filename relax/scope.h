@@ -15,13 +15,14 @@
 
 namespace tenon::relax {
 
-// A shape or a number, which are no expressions (read_plain.h).
+// A shape, a number or an extent, which are no expressions (read_plain.h).
 struct PlainValue {
   std::optional<std::vector<Dim>> shape = std::nullopt;
-  ir::Expr number = {};         // where it is no shape
-  attrs::Value attribute = {};  // the number as an attribute
+  std::optional<Dim> extent = std::nullopt;  // with variables
+  ir::Expr number = {};                      // where it is neither
+  attrs::Value attribute = {};               // the number as an attribute
 
-  // "the shape (n, 4)", "the number 2": for messages.
+  // "the shape (n, 4)", "the extent n", "the number 2": for messages.
   std::string ToString() const;
 };
 
@@ -47,6 +48,8 @@ class Scope {
   void Export(std::string_view name);
   void Bind(std::string_view name, ir::Expr value);
   void BindPlain(std::string_view name, PlainValue value);
+  // Makes the name that of a variable of extents, whatever it stood for.
+  void BindSymbol(std::string_view name);
   // Null when the name is not known, or stands for a plain value.
   ir::Expr Find(std::string_view name) const;
   // Null when the name is not known, or stands for an expression.

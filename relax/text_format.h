@@ -13,10 +13,10 @@
 //
 // A binding is an expression of the graph, so bindings that nothing reads are gone after reading,
 // and printing gives the names. An if gives the variable that both of its branches bind last.
-// Variables may stand for shapes and numbers, which are no expressions. Types are inferred as the
-// text is read. Attributes get Relax's normal form: strides for each axis, padding for each side. A
-// function other than @main is public when its global_symbol is its name. Constants that are no
-// numbers are metadata.
+// Variables may stand for shapes and numbers, which are no expressions; s[0] is an extent of s.
+// Types are inferred as the text is read. Attributes get Relax's normal form: strides for each
+// axis, padding for each side. A function other than @main is public when its global_symbol is its
+// name. Constants that are no numbers are metadata.
 //
 //   ir::Module module = relax::ParseRelax(text, "module.py").value();
 //   std::string same = relax::PrintRelax(module);

@@ -34,9 +34,7 @@ void PrintList(const ops::OpRegistry& registry, int level) {
 
 void PrintOne(const ops::OpDef& op) {
   std::printf("%s: %s\n", op.name.c_str(), op.description.c_str());
-  std::printf("  level %d, pattern %s, type relation %s%s\n", op.support_level,
-              op.pattern ? ops::ToString(*op.pattern) : "none", op.relation_name.c_str(),
-              op.stateful ? ", stateful" : "");
+  std::printf("  %s\n", StrJoin(FactsOf(op), ", ").c_str());
   std::puts("  arguments:");
   for (const ops::ArgumentDoc& argument : op.arguments)
     std::printf("    %-14s %-18s %s\n", argument.name.c_str(), argument.type.c_str(),
@@ -46,7 +44,8 @@ void PrintOne(const ops::OpDef& op) {
     for (const attrs::FieldInfo& field : op.schema->fields) {
       const std::string value =
           field.is_required ? std::string("required") : "= " + attrs::ToText(field.default_value);
-      std::printf("    %-20s %-14s %s%s\n", field.name.c_str(), value.c_str(), field.help.c_str(),
+      std::printf("    %-20s %-14s %s: %s%s\n", field.name.c_str(), value.c_str(),
+                  field.type.c_str(), field.help.c_str(),
                   field.bounds.empty() ? "" : StrCat(" (", field.bounds, ")").c_str());
     }
   }
@@ -86,7 +85,7 @@ void AddOpsCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand("ops", "List operators, or show one in full");
   command->add_option("name", arguments->name, "an operator, for instance nn.conv2d");
   command->add_option("--level", arguments->level, "only operators of this support level")
-      ->check(WholeNumber(1, 10));
+      ->check(WholeNumber(1, 11));
   command->add_flag("--onnx", arguments->onnx, "the ONNX operators that can be imported");
   command->add_flag("--markdown", arguments->markdown,
                     "every operator in full, as in docs/operators.md");

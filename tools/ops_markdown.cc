@@ -64,20 +64,9 @@ std::string Cell(const std::string& text) {
   return cell;
 }
 
-std::string Facts(const ops::OpDef& op) {
-  std::vector<std::string> facts = {StrCat("level ", op.support_level),
-                                    StrCat("pattern ", op.pattern ? ToString(*op.pattern) : "none"),
-                                    StrCat("type relation ", op.relation_name)};
-  if (op.Column<ops::LayoutInference>() != nullptr) facts.emplace_back("layouts");
-  if (op.stateful) facts.emplace_back("stateful");
-  if (op.reshape_only) facts.emplace_back("elements stay in order");
-  if (op.Column<strategies::TeCompute>() == nullptr && op.Column<strategies::Strategy>() == nullptr)
-    facts.emplace_back("replaced by passes before code is made");
-  return StrJoin(facts, "; ");
-}
-
 std::string Section(const ops::OpDef& op) {
-  std::string text = StrCat("\n## ", op.name, "\n\n", op.description, "\n\n", Facts(op), "\n");
+  std::string text =
+      StrCat("\n## ", op.name, "\n\n", op.description, "\n\n", StrJoin(FactsOf(op), "; "), "\n");
   if (!op.arguments.empty() || op.variadic) {
     StrAppend(&text, "\n| input | type | meaning |\n| --- | --- | --- |\n");
     for (const ops::ArgumentDoc& argument : op.arguments)
@@ -97,6 +86,18 @@ std::string Section(const ops::OpDef& op) {
 }
 
 }  // namespace
+
+std::vector<std::string> FactsOf(const ops::OpDef& op) {
+  std::vector<std::string> facts = {StrCat("level ", op.support_level),
+                                    StrCat("pattern ", op.pattern ? ToString(*op.pattern) : "none"),
+                                    StrCat("type relation ", op.relation_name)};
+  if (op.Column<ops::LayoutInference>() != nullptr) facts.emplace_back("layouts");
+  if (op.stateful) facts.emplace_back("stateful");
+  if (op.reshape_only) facts.emplace_back("elements stay in order");
+  if (op.Column<strategies::TeCompute>() == nullptr && op.Column<strategies::Strategy>() == nullptr)
+    facts.emplace_back("replaced by passes before code is made");
+  return facts;
+}
 
 std::string OpsMarkdown(const ops::OpRegistry& registry) {
   std::string text = kIntroduction;

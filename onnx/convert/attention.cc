@@ -148,7 +148,8 @@ Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& option
         "what is added to the scores does not broadcast to (batch, heads, queries, "
         "keys)");
   const Expr weights = flat(node.Typed(ops::Softmax(scores)), of.queries, of.keys);
-  Expr y = node.Typed(ops::BatchMatmul(weights, flat(heads.value, of.keys, value[3])));
+  Expr y = node.Typed(
+      ops::BatchMatmul(weights, flat(heads.value, of.keys, value[3]), {.transpose_b = false}));
   y = node.Typed(ops::ReshapeToExtents(y, {of.batch, of.heads, of.queries, value[3]}));
   y = node.Typed(ops::Transpose(y, Ints{0, 2, 1, 3}));
   return node.Typed(ops::ReshapeToExtents(y, {of.batch, of.queries, of.heads * value[3]}));

@@ -157,7 +157,8 @@ class Equation {
       const Operand& of = Has(a.labels, label) ? a : b;
       shape.push_back(ShapeOf(of.value)[static_cast<std::size_t>(IndexOf(of.labels, label))]);
     }
-    return {node_.Typed(ops::ReshapeToExtents(ops::BatchMatmul(left, right), shape)), result};
+    const Expr product = ops::BatchMatmul(left, right, {.transpose_b = false});
+    return {node_.Typed(ops::ReshapeToExtents(product, shape)), result};
   }
 
   // The operand with an axis of extent 1 for each label that it lacks.

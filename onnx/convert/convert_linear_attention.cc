@@ -143,8 +143,8 @@ class Recurrence {
         node_.Typed(ops::ReshapeToExtents(At(query_, t), {of_.batch * of_.groups, each, of_.key}));
     const Expr matrices =
         node_.Typed(ops::ReshapeToExtents(state_, {of_.batch * of_.groups, of_.key, of_.value}));
-    const Expr read =
-        node_.Typed(ops::Multiply(ops::BatchMatmul(queries, matrices), ops::Scalar(scale_)));
+    const Expr read = node_.Typed(ops::Multiply(
+        ops::BatchMatmul(queries, matrices, {.transpose_b = false}), ops::Scalar(scale_)));
     return node_.Typed(ops::ReshapeToExtents(read, {of_.batch, 1, of_.heads, of_.value}));
   }
 

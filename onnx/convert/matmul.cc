@@ -70,7 +70,7 @@ Expr ProductOfAnyRank(const Node& node, Expr a, Expr b, const Product& by_matrix
 Expr ProductOfAnyRank(const Node& node, const Expr& a, const Expr& b) {
   return ProductOfAnyRank(
       node, a, b, [](const Expr& x, const Expr& y) { return ops::Matmul(x, y); },
-      [](const Expr& x, const Expr& y) { return ops::BatchMatmul(x, y); });
+      [](const Expr& x, const Expr& y) { return ops::BatchMatmul(x, y, {.transpose_b = false}); });
 }
 
 }  // namespace tenon::onnx_import

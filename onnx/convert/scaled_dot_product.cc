@@ -179,8 +179,8 @@ AttentionStages Attended(const Node& node, const ScaledDotProduct& of) {
   };
   stages.weights = as_type(Weights(node, of, extents, as_type(stages.masked, precision)), type);
   const Expr rows = ByGroup(node, stages.weights, extents, extents.queries, extents.keys);
-  const Expr y =
-      node.Typed(ops::BatchMatmul(rows, Merged(node, of.value, extents, extents.value_size)));
+  const Expr y = node.Typed(ops::BatchMatmul(
+      rows, Merged(node, of.value, extents, extents.value_size), {.transpose_b = false}));
   stages.result = ByHead(node, y, extents, extents.queries, extents.value_size);
   return stages;
 }

@@ -167,7 +167,7 @@ TEST(AttrsTest, ReadingAnotherStructIsAnInternalError) {
   EXPECT_THROW(Attrs().As<ConvAttrs>(), Error);
 }
 
-TEST(AttrsTest, ASchemaDescribesItsFieldsInOrder) {
+TEST(AttrsTest, S004_13_ASchemaDescribesItsFieldsInOrder) {
   std::vector<std::string> names;
   for (const FieldInfo& field : Conv().fields) names.push_back(field.name);
   EXPECT_THAT(names, ::testing::ElementsAre("strides", "padding", "groups", "channels",
@@ -180,6 +180,9 @@ TEST(AttrsTest, ASchemaDescribesItsFieldsInOrder) {
   EXPECT_EQ(Mixed().Find("scale")->bounds, "");
   EXPECT_EQ(Conv().Find("padding")->default_value, Value(Ints({0, 0})));
   EXPECT_EQ(Conv().Find("padding")->help, "zeros around the data");
+  EXPECT_EQ(Conv().Find("strides")->type, "a list of integers");
+  EXPECT_EQ(Conv().Find("channels")->type, "an integer or None");
+  EXPECT_EQ(Conv().Find("data_layout")->type, "a string");
   EXPECT_EQ(Conv().Find("nonsense"), nullptr);
 }
 

@@ -152,7 +152,55 @@ TEST(CApiTest, TextsOfOperatorsModulesAndKernelsCanBeRead) {
   tenon_executable_free(executable);
 }
 
-TEST(CApiTest, AnOnnxModelIsReadWithTheShapesThatItLeavesOpen) {
+// Fields of protocol buffers of fewer than 128 bytes: a message or a text, and a number.
+std::string Field(int number, const std::string& bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+}
+std::string Field(int number, int value) {
+  return {static_cast<char>(number << 3), static_cast<char>(value)};
+}
+
+// y = Relu(x) of float32 elements, (n, 3).
+std::string ReluModel() {
+  const std::string shape = Field(1, Field(2, std::string("n"))) + Field(1, Field(1, 3));
+  const std::string type = Field(2, Field(1, Field(1, 1) + Field(2, shape)));
+  const std::string node =
+      Field(1, std::string("x")) + Field(2, std::string("y")) + Field(4, std::string("Relu"));
+  const std::string graph = Field(1, node) + Field(2, std::string("graph")) +
+                            Field(11, Field(1, std::string("x")) + type) +
+                            Field(12, Field(1, std::string("y")) + type);
+  return Field(1, 8) + Field(7, graph) + Field(8, Field(2, 17));
+}
+
+TEST(CApiTest, AnOnnxModelIsReadCompiledAndRun) {
+  const std::string path = testing::TempDir() + "c_api_relu.onnx";
+  std::ofstream(path, std::ios::binary) << ReluModel();
+  // With an extent for n, and for any n.
+  for (const char* shapes : {"{\"x\": [2, 3]}", static_cast<const char*>(nullptr)}) {
+    TenonModule* module = nullptr;
+    ASSERT_EQ(MessageOf(tenon_read_onnx(path.c_str(), shapes, &module)), "");
+    TenonText* text = nullptr;
+    EXPECT_EQ(MessageOf(tenon_print(module, 0, &text)), "");
+    EXPECT_THAT(Taken(text), AllOf(HasSubstr("nn.relu(%x)"),
+                                   HasSubstr(shapes == nullptr ? "(n, 3)" : "(2, 3)")));
+    TenonExecutable* executable = nullptr;
+    ASSERT_EQ(MessageOf(tenon_compile(module, "{\"opt_level\": 3}", &executable)), "");
+    Floats input({2, 3}, {-1, 2, -3, 4, -5, 6});
+    const char* names[] = {"x"};
+    const DLTensor* inputs[] = {&input.tensor};
+    DLManagedTensor* result = nullptr;
+    ASSERT_EQ(MessageOf(tenon_run(executable, names, inputs, 1, &result, 1)), "");
+    EXPECT_EQ(result->dl_tensor.shape[0], 2);
+    const auto* y = static_cast<const float*>(result->dl_tensor.data);
+    EXPECT_THAT(std::vector<float>(y, y + 6), ::testing::ElementsAre(0, 2, 0, 4, 0, 6));
+    result->deleter(result);
+    tenon_executable_free(executable);
+    tenon_module_free(module);
+  }
+  std::remove(path.c_str());
+}
+
+TEST(CApiTest, AnOnnxModelThatIsNotThereAndWrongShapesAreRefused) {
   TenonModule* module = nullptr;
   TenonError* error = tenon_read_onnx("/no/such/model.onnx", nullptr, &module);
   EXPECT_EQ(tenon_error_code(error), TENON_NOT_FOUND);

@@ -99,7 +99,7 @@ TEST(DeviceTest, ADeviceWithoutMemoryHereIsRefused) {
               HasSubstr("no code can be made for cuda:1; values can be on cpu:0, cpu:1 and so on"));
 }
 
-TEST(DeviceTest, CopiesBetweenAnyCpuInstancesAreCopiesOfBytes) {
+TEST(DeviceTest, S001_20_CopiesBetweenAnyCpuInstancesAreCopiesOfBytes) {
   const float from[2] = {1, 2};
   for (const int source : {0, 1}) {
     for (const int target : {0, 3}) {

@@ -181,5 +181,27 @@ TEST(NewOperatorTest, S004_01_Step7_TheBuilderAndTheNameMakeTheSameCall) {
   EXPECT_EQ(tenon::ops::OpRegistry::Global().Definition(kName).relation_name, "Involution");
 }
 
+TEST(NewOperatorTest, S004_01_Step7_TheRegistrationHasEveryField) {
+  const tenon::ops::OpDef& op = tenon::ops::OpRegistry::Global().Definition(kName);
+  EXPECT_EQ(op.description, "sums of windows with a kernel for each place of the image");
+  EXPECT_EQ(op.schema, &tenon::attrs::SchemaOf<Attrs>());
+  ASSERT_EQ(op.arguments.size(), 2U);
+  EXPECT_EQ(op.arguments[0].name, "data");
+  EXPECT_EQ(op.arguments[0].type, "Tensor");
+  EXPECT_EQ(op.arguments[0].help, "images");
+  EXPECT_EQ(op.arguments[1].name, "kernels");
+  EXPECT_EQ(op.arguments[1].type, "Tensor");
+  EXPECT_EQ(op.arguments[1].help, "a kernel for each place and group of channels");
+  EXPECT_EQ(op.support_level, 10);
+  EXPECT_EQ(op.relation_name, "Involution");
+  EXPECT_EQ(op.pattern, tenon::ops::OpPattern::kOutEWiseFusable);
+  EXPECT_NE(op.Column<tenon::ops::LayoutInference>(), nullptr);
+  const auto* rows = op.Column<tenon::strategies::TeCompute>();
+  ASSERT_NE(rows, nullptr);
+  std::vector<std::string> names;
+  for (const tenon::strategies::TeForm& row : rows->forms) names.push_back(row.name);
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"involution.channels_last", "involution.one_tap"}));
+}
+
 }  // namespace
 }  // namespace involution

@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(PrintTest, S000_25_AModulePrintsAsTheReferenceDoes) {
+TEST(PrintTest, S000_01_S000_25_AModulePrintsAsTheReferenceDoes) {
   EXPECT_EQ(PrintRelax(Read(R"py(
 @I.ir_module
 class Conv2dReLU:

@@ -89,6 +89,15 @@ TEST(ConvLayoutsTest, S004_26_RowsAreChosenByThePairOfLayouts) {
             "te.conv2d.depthwise_channels_last");
   EXPECT_NE(chosen(Conv("1, 32, 28, 28", "32, 1, 3, 3", StrCat(depthwise, "NCHW\""))),
             "te.conv2d.depthwise_channels_last");
+  // Of one pair of layouts, the number of groups decides.
+  for (const auto& [weight, groups] :
+       {std::pair("3, 3, 32, 32", 1), std::pair("3, 3, 16, 32", 2), std::pair("3, 3, 4, 32", 8)})
+    EXPECT_NE(chosen(Conv("1, 28, 28, 32", weight,
+                          StrCat(", padding=[1, 1, 1, 1], data_layout=\"NHWC\", "
+                                 "kernel_layout=\"HWIO\", groups=",
+                                 groups))),
+              "te.conv2d.depthwise_channels_last")
+        << groups;
   const std::string blocked = ", data_layout=\"NCHW16c\", kernel_layout=\"";
   EXPECT_EQ(chosen(Conv("1, 2, 9, 9, 16", "3, 2, 3, 3, 16, 16", StrCat(blocked, "OIHW16i16o\""))),
             "te.conv2d.NCHWc");

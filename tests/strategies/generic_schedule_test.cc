@@ -20,6 +20,39 @@ TEST(GenericScheduleTest, S004_25_EachLayoutHasAGenericScheduleAndOthersFallBack
   EXPECT_EQ(GenericScheduleName("broadcast", false), "injective");
 }
 
+// The loops of the result are shared out, nothing is split, and no loop is in vectors. Without
+// `generic`, the same calls are tiled.
+TEST(GenericScheduleTest, S004_25_TheScheduleOfEachLayoutIsTheGenericOne) {
+  struct Row {
+    const char* tag;
+    const char* types;
+    const char* attrs;
+  };
+  for (const Row& row :
+       {Row{"conv2d_nchw", "%x: Tensor[(2, 4, 9, 9), float32], %w: Tensor[(6, 4, 3, 3), float32]",
+            ""},
+        Row{"conv2d_nhwc", "%x: Tensor[(2, 9, 9, 4), float32], %w: Tensor[(3, 3, 4, 6), float32]",
+            ", data_layout=\"NHWC\", kernel_layout=\"HWIO\""},
+        Row{"conv2d_hwcn", "%x: Tensor[(9, 9, 4, 2), float32], %w: Tensor[(3, 3, 4, 6), float32]",
+            ", data_layout=\"HWCN\", kernel_layout=\"HWIO\""},
+        Row{"group_conv2d_nchw",
+            "%x: Tensor[(2, 4, 9, 9), float32], %w: Tensor[(6, 2, 3, 3), float32]", ", groups=2"},
+        Row{"group_conv2d_nhwc",
+            "%x: Tensor[(2, 9, 9, 4), float32], %w: Tensor[(3, 3, 2, 6), float32]",
+            ", data_layout=\"NHWC\", kernel_layout=\"HWIO\", groups=2"},
+        Row{"group_conv2d_hwcn",
+            "%x: Tensor[(9, 9, 4, 2), float32], %w: Tensor[(3, 3, 2, 6), float32]",
+            ", data_layout=\"HWCN\", kernel_layout=\"HWIO\", groups=2"}}) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(", row.types, ") { nn.conv2d(%x, %w", row.attrs, ") }"));
+    const auto text = [&](const CompileOptions& options) {
+      return ValueOrThrow(Compile(module, options)).kernels()[0]->Text(jit::KernelText::kSchedule);
+    };
+    EXPECT_EQ(text({.generic = true}), row.tag);
+    EXPECT_NE(text({.library = LibraryChoice::kTe}), text({.generic = true}));
+  }
+}
+
 TEST(GenericScheduleTest, S004_25_GenericSchedulesComputeTheSame) {
   const CompileOptions generic{.generic = true};
   for (const std::string text :

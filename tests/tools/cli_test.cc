@@ -14,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::Each;
 using ::testing::Ge;
 using ::testing::Gt;
@@ -240,18 +241,28 @@ TEST_F(CliTest, RegionsAreMadeForTheCodeGeneratorsThatAreNamed) {
               HasSubstr("there is no code generator npu; there are dnnl"));
 }
 
-TEST_F(CliTest, S004_18_OpsListsAndDescribes) {
+TEST_F(CliTest, S004_17_S004_18_OpsListsAndDescribes) {
   EXPECT_THAT(OutputOf("ops"), AllOf(HasSubstr("nn.conv2d"), HasSubstr("strided_slice")));
   EXPECT_THAT(OutputOf("ops --onnx"),
               AllOf(HasSubstr("ConvTranspose"), Not(HasSubstr("nn.conv2d"))));
   EXPECT_THAT(OutputOf("ops --level 1"), AllOf(HasSubstr("add"), Not(HasSubstr("nn.conv2d"))));
-  for (const std::string& line : StrSplit(OutputOf("ops --level 2"), '\n')) {
+  EXPECT_THAT(OutputOf("ops --level 11"), HasSubstr("qnn.conv2d"));
+  const std::string second = OutputOf("ops --level 2");
+  EXPECT_THAT(second, AllOf(HasSubstr("nn.conv2d"), Not(HasSubstr("strided_slice"))));
+  for (const std::string& line : StrSplit(second, '\n')) {
     if (!line.empty()) {
       EXPECT_THAT(line, HasSubstr("level 2 "));
     }
   }
-  EXPECT_THAT(OutputOf("ops nn.conv2d"), AllOf(HasSubstr("pattern"), HasSubstr("kernel_layout"),
-                                               HasSubstr("te.conv2d.row_tiled (priority 0)"),
+  EXPECT_THAT(
+      OutputOf("ops nn.conv2d"),
+      AllOf(HasSubstr("nn.conv2d: 2-D convolution"),
+            HasSubstr("level 2, pattern kOutEWiseFusable, type relation Conv2D, layouts\n"),
+            ContainsRegex("  arguments:\n    data +Tensor +batch of images, in data_layout\n"
+                          "    weight +Tensor +kernels, in kernel_layout\n"),
+            HasSubstr("attributes (relay.attrs.Conv2DAttrs):"),
+            ContainsRegex("\n    strides += \\[1, 1\\] +a list of integers: step of the")));
+  EXPECT_THAT(OutputOf("ops nn.conv2d"), AllOf(HasSubstr("te.conv2d.row_tiled (priority 0)"),
                                                HasSubstr("onednn (priority 10)")));
   EXPECT_THAT(OutputOf(StrCat("ops plugin.halve --plugin ", TENON_TEST_PLUGIN)),
               HasSubstr("half the input"));

@@ -111,11 +111,11 @@ INSTANTIATE_TEST_SUITE_P(
         PassCase{"AReaderAfterTheScale", kConv,
                  "%0 = nn.conv2d(%x, %w);\nmaximum(multiply(add(%0, 1f), 2f), %0)"},
         PassCase{"ASquare", kConv, "%0 = nn.conv2d(%x, %w);\nmultiply(%0, %0)"},
-        PassCase{"AnotherAxis",
+        PassCase{"S001_52_AnotherAxis",
                  "%x: Tensor[(1, 3, 5, 5), float32], "
                  "%w: Tensor[(5, 3, 1, 1), float32], %s: Tensor[(5), float32]",
                  "multiply(nn.conv2d(%x, %w), %s)"},
-        PassCase{"TwoAxes",
+        PassCase{"S001_52_TwoAxes",
                  "%x: Tensor[(1, 3, 5, 5), float32], "
                  "%w: Tensor[(4, 3, 1, 1), float32], %s: Tensor[(4, 1, 5), float32]",
                  "multiply(nn.conv2d(%x, %w), %s)"},
@@ -136,11 +136,11 @@ INSTANTIATE_TEST_SUITE_P(
                  "%w: Tensor[(4, 3, 1, 1), float32], %y: Tensor[(1, 4, 5, 5), float32]",
                  "multiply(add(nn.conv2d(%x, %w), %y), 2f)"},
         // The scale gives the result its shape.
-        PassCase{"MoreChannels",
+        PassCase{"S001_52_MoreChannels",
                  "%x: Tensor[(1, 3, 5, 5), float32], "
                  "%w: Tensor[(1, 3, 1, 1), float32], %s: Tensor[(4, 1, 1), float32]",
                  "multiply(nn.conv2d(%x, %w), %s)"},
-        PassCase{"MoreAxes",
+        PassCase{"S001_52_MoreAxes",
                  "%x: Tensor[(1, 3, 5, 5), float32], "
                  "%w: Tensor[(4, 3, 1, 1), float32], %s: Tensor[(1, 1, 1, 1, 1), float32]",
                  "multiply(nn.conv2d(%x, %w), %s)"},

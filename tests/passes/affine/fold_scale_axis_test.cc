@@ -26,6 +26,19 @@ constexpr char kExample[] =
 constexpr char kConv[] =
     "nn.conv2d(%x, %k_w, padding=[1, 1, 1, 1], channels=2, kernel_size=[3, 3])";
 
+// The example, made by builders from one number of padding and one of the kernel's size.
+TEST(FoldScaleAxisTest, S001_48_BuildersMakeTheExampleAndWidenItsPadding) {
+  const Module before = WithConstants(kExample, "multiply(" + std::string(kConv) + ", %k_s)");
+  const auto& product = *before.Main().body.As<ir::CallNode>();
+  const ir::Expr weight = product.args[0].As<ir::CallNode>()->args[1];
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 1, 10, 10}, Float32));
+  const ir::Expr conv =
+      ops::Conv2D(x, weight, {.padding = {1}, .channels = 2, .kernel_size = ops::Ints{3}});
+  const Module built = InferType(Module::FromExpr(ops::Multiply(conv, product.args[1])));
+  EXPECT_EQ(Print(built), Print(before));
+  EXPECT_THAT(Print(built), ::testing::HasSubstr("padding=[1, 1, 1, 1], channels=2"));
+}
+
 // The lines of the example before, and after the backward fold.
 TEST(FoldScaleAxisTest, S001_48_S001_49_TheExamplePrintsItsSteps) {
   const Module before = WithConstants(kExample, "multiply(" + std::string(kConv) + ", %k_s)");
@@ -127,24 +140,31 @@ TEST(FoldScaleAxisTest, S001_47_S003_03_S003_04_ABlockOfVggKeepsTwoAdditions) {
             "%0 = nn.conv2d(%x, k0, padding=[1, 1, 1, 1], channels=64, kernel_size=[3, 3]);\n"
             "%1 = add(%0, k1);\n%2 = add(%1, k2);\nnn.relu(%2)\n");
   ExpectSameValues(before, after);
+  const auto* norm = before.Main()
+                         .body.As<ir::CallNode>()
+                         ->args[0]
+                         .As<ir::TupleGetItemNode>()
+                         ->tuple.As<ir::CallNode>();
+  const ir::Expr biased = norm->args[0];
   const auto constant = [&](std::size_t i) {
-    const auto* norm = before.Main()
-                           .body.As<ir::CallNode>()
-                           ->args[0]
-                           .As<ir::TupleGetItemNode>()
-                           ->tuple.As<ir::CallNode>();
-    return i == 0 ? ConstantOf(norm->args[0], 1)
+    return i == 0 ? ConstantOf(biased, 1)
                   : norm->args[i].As<ir::ConstantNode>()->data.ToVector<float>();
   };
   const ir::Expr second = after.Main().body.As<ir::CallNode>()->args[0];
   const ir::Expr first = second.As<ir::CallNode>()->args[0];
   EXPECT_EQ(ShapeOf(second), (Shape{64, 1, 1}));
   EXPECT_EQ(ShapeOf(first), (Shape{64, 1, 1}));
-  EXPECT_EQ(ShapeOf(first.As<ir::CallNode>()->args[0]), (Shape{64, 3, 3, 3}));
+  const ir::Expr conv = first.As<ir::CallNode>()->args[0];
+  EXPECT_EQ(ShapeOf(conv), (Shape{64, 3, 3, 3}));
+  const std::vector<float> weight = ConstantOf(biased.As<ir::CallNode>()->args[0], 1);
+  const std::vector<float> new_weight = ConstantOf(conv, 1);
+  const std::size_t each = weight.size() / kChannels;
   for (std::size_t c = 0; c < kChannels; ++c) {
     const float s = constant(1)[c] / std::sqrt(constant(4)[c] + 1e-5F);
     EXPECT_NEAR(ConstantOf(first, 1)[c], constant(0)[c] * s, 1e-5);
     EXPECT_NEAR(ConstantOf(second, 1)[c], constant(2)[c] - constant(3)[c] * s, 1e-5);
+    for (std::size_t i = c * each; i < (c + 1) * each; ++i)
+      EXPECT_NEAR(new_weight[i], weight[i] * s, 1e-5);
   }
 }
 

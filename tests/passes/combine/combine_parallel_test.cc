@@ -273,6 +273,22 @@ TEST(CombineParallelTest, S001_54_S001_55_DenseOfTheExample) {
   EXPECT_EQ(CombineParallelDense(before), before);
 }
 
+// The builder transposes unless it is told otherwise. The attribute's default is not to, so that
+// the text says it. Text without the attribute does not transpose.
+TEST(CombineParallelTest, S001_55_TheBuilderOfBatchMatmulTransposesAndTheTextSaysSo) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({2, 3, 4}, Float32));
+  const ir::Var y = ir::Var::Make("y", ir::TensorType({2, 5, 4}, Float32));
+  const Module built = InferType(Module::FromExpr(ops::BatchMatmul(x, y)));
+  EXPECT_EQ(Body(built), "nn.batch_matmul(%x, %y, transpose_b=True)\n");
+  EXPECT_EQ(ir::ToString(built.Main().ret_type), "Tensor[(2, 3, 5), float32]");
+  EXPECT_FALSE(ops::BatchMatmulAttrs().transpose_b);
+  EXPECT_FALSE(Parse("def @main(%x, %y) { nn.batch_matmul(%x, %y) }")
+                   .Main()
+                   .body.As<ir::CallNode>()
+                   ->attrs.As<ops::BatchMatmulAttrs>()
+                   .transpose_b);
+}
+
 // The builders' defaults are those of the reference: a pool of one element.
 TEST(CombineParallelTest, S001_57_BuildersMakeTheExample) {
   const auto var = [](const char* name, const Shape& shape) {

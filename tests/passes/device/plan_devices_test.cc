@@ -28,6 +28,24 @@ constexpr char kAnnotated[] =
     "  on_device(exp(%2), virtual_device=\"cuda:0\")\n"
     "}\n";
 
+// Both marks are references to one entry, as they name one device.
+TEST(RewriteAnnotatedOpsTest, S001_15_MarksOfTheExamplePrintAsNumberedReferences) {
+  const ir::Module module = Parse(kAnnotated);
+  const std::string text = ir::PrintModule(module);
+  EXPECT_EQ(text.substr(0, text.find("\n#[metadata]")),
+            std::string(kVersion) +
+                "def @main(%x: Tensor[(1, 10), float32], %y: Tensor[(1, 10), float32]) {\n"
+                "  %0 = add(%x, %y);\n"
+                "  %1 = sqrt(%0);\n"
+                "  %2 = on_device(%1, virtual_device=meta[VirtualDevice][0]);\n"
+                "  %3 = log(%0);\n"
+                "  %4 = subtract(%2, %3);\n"
+                "  %5 = exp(%4);\n"
+                "  on_device(%5, virtual_device=meta[VirtualDevice][0])\n"
+                "}\n");
+  EXPECT_TRUE(ir::StructuralEqual(Parse(text), module));
+}
+
 std::string Rewritten(std::string_view text) {
   const ir::Module module = RewriteAnnotatedOps(InferType(Parse(text)), Device());
   ir::VerifyModule(module);

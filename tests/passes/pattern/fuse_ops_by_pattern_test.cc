@@ -12,6 +12,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/pass_manager.h"
 #include "tenon/relax/text_format.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
@@ -184,6 +185,21 @@ TEST(FuseOpsByPatternTest,
   EXPECT_EQ(Print(original), before);
 }
 
+TEST(FuseOpsByPatternTest, S000_04_BothPassesRunAsOneSequence) {
+  const Pipeline both = {{"BindParams", 0,
+                          [](const Module& m) {
+                            return BindParams(m, "main", {{"weight1", Weight()}});
+                          }},
+                         {"FuseOpsByPattern", 0, [](const Module& m) {
+                            return FuseOpsByPattern(m, {ConvRelu()}, {.bind_constants = true});
+                          }}};
+  const Module fused = RunPasses(both, Read(kConvRelu), {});
+  EXPECT_THAT(Names(fused), UnorderedElementsAre("main", kConvReluName));
+  EXPECT_EQ(CalleeOf(fused.Main().body), kConvReluName);
+  EXPECT_THAT(fused.Main().body.As<ir::CallNode>()->args, ElementsAre(fused.Main().params[0]));
+  EXPECT_TRUE(ir::StructuralEqual(fused, Fused(Bound(), {ConvRelu()}, {.bind_constants = true})));
+}
+
 // The stored assertions of the notebook.
 TEST(FuseOpsByPatternTest, S000_05_S000_06_TheNotebooksAssertionsHoldAsWritten) {
   const Module mod = Fused(Bound(), {ConvRelu()}, {.bind_constants = true});
@@ -258,6 +274,30 @@ TEST(FuseOpsByPatternTest, S000_09_S000_10_CodegenWrapsTheCompositeInAFunctionOf
     EXPECT_EQ(TypeOf(function->params[1]), kWeight);
     EXPECT_EQ(ir::ToString(function->ret_type), kImage);
   }
+}
+
+// The order is that in which the group reads them, not that of the parameters of main.
+TEST(FuseOpsByPatternTest, S000_10_ParametersComeInTheOrderOfTheirFirstUse) {
+  const Module weight_first = Read(R"py(
+@R.function
+def main(
+    weight1: R.Tensor((64, 64, 3, 3), "float32"),
+    data: R.Tensor((1, 64, 56, 56), "float32"),
+):
+    return R.nn.relu(R.nn.conv2d(data, weight1, padding=(1, 1)))
+)py");
+  const Module fused = Fused(weight_first, {ConvRelu()}, {.annotate_codegen = true});
+  const FunctionNode& wrapper = Get(fused, "fused_relax_nn_conv2d_relax_nn_relu_dnnl");
+  const auto& inner = *wrapper.body.As<ir::CallNode>()->callee.As<FunctionNode>();
+  for (const FunctionNode* function : {&wrapper, &inner}) {
+    ASSERT_EQ(function->params.size(), 2U);
+    EXPECT_EQ(ir::Var(function->params[0]).name(), "data");
+    EXPECT_EQ(TypeOf(function->params[0]), kImage);
+    EXPECT_EQ(ir::Var(function->params[1]).name(), "weight1");
+    EXPECT_EQ(TypeOf(function->params[1]), kWeight);
+  }
+  EXPECT_THAT(fused.Main().body.As<ir::CallNode>()->args,
+              ElementsAre(fused.Main().params[1], fused.Main().params[0]));
 }
 
 TEST(FuseOpsByPatternTest, S000_11_NoPatternsChangeNothing) {

@@ -275,6 +275,14 @@ TEST(PatternMatchTest, S000_02_TheFactoryMakesBiasAndActivation) {
     for (std::size_t j = 0; j < shapes.size(); ++j)
       EXPECT_EQ(Matches(pattern, shapes[j]), i == j) << i << " " << j;
   }
+  // Data, weight and bias are any values.
+  const Expr constant = ir::Constant::Make(NDArray::Zeros({2, 1, 1}, Float32));
+  for (const Expr& bias : {Expr(b), constant, ops::Exp(b)}) {
+    const Expr biased = ops::Add(ops::Conv2D(ops::Exp(x), ops::Exp(w)), bias);
+    EXPECT_TRUE(Matches(MakeFusedBiasActivationPattern("nn.conv2d", true), biased));
+    EXPECT_TRUE(
+        Matches(MakeFusedBiasActivationPattern("nn.conv2d", true, "nn.relu"), ops::Relu(biased)));
+  }
 }
 
 TEST(PatternMatchTest, NullPartsAreRefused) {

@@ -26,7 +26,7 @@ TEST_P(FoldExplicitPaddingChangesTest, IntoTheWindow) {
 INSTANTIATE_TEST_SUITE_P(
     Change, FoldExplicitPaddingChangesTest,
     ::testing::Values(
-        PassCase{"Conv2D", kImage,
+        PassCase{"S004_03_TopLeftBottomRight", kImage,
                  "nn.conv2d(nn.pad(%x, 0f, pad_width=[[0, 0], [0, 0], [1, 2], [3, 4]]), %w)",
                  "nn.conv2d(%x, %w, padding=[1, 3, 2, 4])\n"},
         PassCase{"Conv2DWithPaddingOfItsOwn", kImage,
