@@ -3,6 +3,8 @@
 #include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/control/build_program.h"
 #include "tenon/compiler/control/control_flow.h"
+#include "tenon/compiler/control/lower_program.h"
+#include "tenon/compiler/lower_program.h"
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/plan/model_inputs.h"
@@ -159,25 +161,27 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
        .inputs = symbols->inputs()});
 }
 
-Executable CompileProgram(const ir::Module& module, const CompileOptions& options) {
+struct FusedProgram {
+  ir::Module fused;
+  std::vector<runtime::RunTimeExtent> extents;
+};
+
+FusedProgram FuseProgram(const ir::Module& module, const CompileOptions& options) {
   Prepare(module, options);
-  const jit::ScopedThreads threads(options.threads);
   const ir::Module named = compiler::NameExtents(module);
-  const auto [plain, extents] = compiler::HasInnerCut(named)
-                                    ? compiler::RunTimeExtents{.module = named, .extents = {}}
-                                    : compiler::SplitRunTimeExtents(named);
-  const bool defer = !options.cache_dir.empty();
+  auto [plain, extents] = compiler::HasInnerCut(named)
+                              ? compiler::RunTimeExtents{.module = named, .extents = {}}
+                              : compiler::SplitRunTimeExtents(named);
   // For who leaves the pass out.
-  const ir::Module fused = passes::OutlineBranches(Fused(plain, options));
-  return compiler::BuildProgram(fused, StrategyOf(options, defer), CodeOf(options), options.threads,
-                                extents);
+  return {passes::OutlineBranches(Fused(std::move(plain), options)), std::move(extents)};
 }
 
-// Whether values decide what runs, or how large something in the middle is. With variables in the
-// inputs, results of extents that values decide are cut by a program, too.
-bool IsProgram(const ir::Module& module) {
-  return compiler::ControlFlow(module).has_value() || compiler::HasInnerCut(module) ||
-         (compiler::HasSymbols(module) && compiler::HasCut(module));
+Executable CompileProgram(const ir::Module& module, const CompileOptions& options) {
+  const jit::ScopedThreads threads(options.threads);
+  const auto [fused, extents] = FuseProgram(module, options);
+  const bool defer = !options.cache_dir.empty();
+  return compiler::BuildProgram(fused, StrategyOf(options, defer), CodeOf(options), options.threads,
+                                extents);
 }
 
 // Throws Unimplemented for a program.
@@ -185,12 +189,12 @@ void RequireOnePlan(const ir::Module& module) {
   if (const auto flow = compiler::ControlFlow(module))
     throw Unimplemented(StrCat(*flow,
                                ": a module with control flow has no plan that could be "
-                               "printed, exported, saved or tuned; it can be compiled and run"));
+                               "printed, exported or tuned; it can be compiled, saved and run"));
   if (compiler::HasInnerCut(module))
     throw Unimplemented(
         "take_first: values decide an extent in the middle of the module (of NonZero or "
         "NonMaxSuppression, for instance), so it has no single plan that could be printed, "
-        "exported, saved or tuned; it can be compiled and run. Where such arrays are results and "
+        "exported or tuned; it can be compiled, saved and run. Where such arrays are results and "
         "nothing reads them, it has a plan");
 }
 
@@ -204,6 +208,21 @@ Executable DoCompile(ir::Module module, const CompileOptions& options) {
 }
 
 }  // namespace
+
+// With variables in the inputs, results of extents that values decide are cut by a program, too.
+bool IsProgram(const ir::Module& module) {
+  return compiler::ControlFlow(module).has_value() || compiler::HasInnerCut(module) ||
+         (compiler::HasSymbols(module) && compiler::HasCut(module));
+}
+
+absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& module,
+                                            const CompileOptions& options) {
+  return CatchErrors([&] {
+    const jit::ScopedThreads threads(options.threads);
+    const auto [fused, extents] = FuseProgram(module, options);
+    return compiler::LowerParts(fused, StrategyOf(options, false), CodeOf(options), extents);
+  });
+}
 
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options) {
   return CatchErrors([&] {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 
 #include <unistd.h>
@@ -188,7 +189,8 @@ class NewFolder {
   fs::path path_, temporary_;
 };
 
-void Save(const Lowered& graph, const std::string& path, const SaveOptions& options) {
+void Save(const Lowered& graph, const std::optional<runtime::PlannedProgram>& program,
+          const std::string& path, const SaveOptions& options) {
   NewFolder folder(path);
   SavedPlan saved{.plan = graph.plan,
                   .kernels = {},
@@ -196,7 +198,8 @@ void Save(const Lowered& graph, const std::string& path, const SaveOptions& opti
                   .result_names = options.result_names,
                   .threads = options.threads,
                   .params = {},
-                  .kernels_file = {}};
+                  .kernels_file = {},
+                  .program = program};
   saved.params = runtime::FileMark::Of(MappedFile::Open(folder / runtime::kParamsFile)->bytes());
   for (const LoweredKernel& kernel : graph.kernels) saved.kernels.push_back(kernel.name);
   RequireKeepsNames(saved, runtime::ToTexts(saved));
@@ -213,7 +216,12 @@ void Save(const Lowered& graph, const std::string& path, const SaveOptions& opti
 
 absl::Status SaveExecutable(const Lowered& graph, const std::string& folder,
                             const SaveOptions& options) {
-  return CatchErrors([&] { Save(graph, folder, options); });
+  return CatchErrors([&] { Save(graph, std::nullopt, folder, options); });
+}
+
+absl::Status SaveExecutable(const LoweredProgram& program, const std::string& folder,
+                            const SaveOptions& options) {
+  return CatchErrors([&] { Save(program.whole, program.program, folder, options); });
 }
 
 }  // namespace tenon

@@ -5,6 +5,8 @@
 //   absl::Status status = SaveExecutable(net, "net");
 //   runtime::SavedExecutable same = runtime::LoadExecutable("net").value();
 //
+//   status = SaveExecutable(LowerProgram(with_ifs).value(), "net");  // of any module with @main
+//
 // Results are those of the executable that Link makes, to the bit. graph.json is the executable's
 // GraphJson; params.bin has the constants as kernels read them, packed weights included.
 #ifndef TENON_COMPILER_SAVE_EXECUTABLE_H_
@@ -16,6 +18,7 @@
 #include "absl/status/status.h"
 #include "tenon/compiler/compile.h"
 #include "tenon/compiler/export.h"
+#include "tenon/compiler/lower_program.h"
 
 namespace tenon {
 
@@ -32,6 +35,10 @@ struct SaveOptions {
 // kernel that a library runs and for names that are no UTF-8; NotFound when a file cannot be
 // written or the C compiler cannot be started; FailedPrecondition with the compiler's words.
 absl::Status SaveExecutable(const Lowered& graph, const std::string& folder,
+                            const SaveOptions& options = {});
+// The same of a module with control flow or extents that values decide. Also InvalidArgument for a
+// program that LoadExecutable would not take.
+absl::Status SaveExecutable(const LoweredProgram& program, const std::string& folder,
                             const SaveOptions& options = {});
 
 }  // namespace tenon

@@ -44,6 +44,8 @@ class Session::Workspace {
   // The inputs in the order of the plan's input nodes, already checked.
   std::vector<NDArray> RunInOrder(const std::vector<const NDArray*>& inputs,
                                   std::vector<NodeTime>* times);
+  // Throws InvalidArgument for arrays of other shapes than RunInOrder takes.
+  void RequireShapes(const std::vector<const NDArray*>& inputs) const;
 
  private:
   struct Step {
@@ -154,6 +156,16 @@ Session::Workspace::Workspace(const Executable& executable)
 
 std::vector<NDArray> Session::Workspace::Run(const Inputs& inputs, std::vector<NodeTime>* times) {
   return RunInOrder(InOrder(inputs_, inputs), times);
+}
+
+void Session::Workspace::RequireShapes(const std::vector<const NDArray*>& inputs) const {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Node& node = parts_.plan.nodes[static_cast<std::size_t>(input_nodes_[i])];
+    if (inputs[i]->shape() == node.outputs[0].shape) continue;
+    throw InvalidArgument(StrCat("a part of the program is given an array of shape ",
+                                 ShapeToString(inputs[i]->shape()), "; it takes ",
+                                 ShapeToString(node.outputs[0].shape)));
+  }
 }
 
 std::vector<NDArray> Session::Workspace::RunInOrder(const std::vector<const NDArray*>& inputs,
@@ -287,8 +299,10 @@ std::vector<NDArray> Executable::RunOnce(const Inputs& inputs, int threads,
 
 std::vector<NDArray> Executable::RunPart(const std::vector<const NDArray*>& inputs,
                                          std::vector<NodeTime>* times) const {
-  return WithWorkspace(
-      [&](Session::Workspace& workspace) { return workspace.RunInOrder(inputs, times); });
+  return WithWorkspace([&](Session::Workspace& workspace) {
+    workspace.RequireShapes(inputs);
+    return workspace.RunInOrder(inputs, times);
+  });
 }
 
 absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const {

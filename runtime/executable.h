@@ -87,8 +87,9 @@ class Executable {
   std::size_t working_bytes() const;
   std::string GraphJson() const { return ToGraphJson(plan()); }
 
-  // For a program that runs this as a part: one array for each of inputs(), in that order, checked
-  // by nobody. Runs on the threads that the caller has set. Adds to `times` unless it is null.
+  // For a program that runs this as a part: one array for each of inputs(), in that order, whose
+  // element types nobody checks. Throws InvalidArgument for other shapes. Runs on the threads that
+  // the caller has set. Adds to `times` unless it is null.
   std::vector<NDArray> RunPart(const std::vector<const NDArray*>& inputs,
                                std::vector<NodeTime>* times) const;
 

@@ -27,6 +27,7 @@ class JsonReader {
  public:
   JsonReader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
 
+  const std::string& where() const { return where_; }
   [[noreturn]] void Refuse(const std::string& problem) const {
     throw DataLoss(StrCat(where_, " ", problem));
   }

@@ -91,7 +91,8 @@ class Machine {
                               " calls deep; recursion may go on without end only where a call is "
                               "the last thing that its function does"));
     arguments.resize(entered.registers);
-    for (const auto& [r, constant] : entered.constants) arguments[r].array = constant;
+    for (const auto& [r, constant] : entered.constants)
+      arguments[r].array = program_.constants[constant];
     for (const std::string& own : entered.own_extents) extents.erase(own);
     frames_.push_back({&entered, std::move(arguments), std::move(extents)});
   }
@@ -199,6 +200,9 @@ class Machine {
     NDArray written =
         is_last_read && source.is_own ? std::move(source.array) : source.array.Clone();
     const std::int64_t extent = written.shape()[0];
+    if (static_cast<std::size_t>(extent) * element.bytes() != written.bytes())
+      throw InvalidArgument(StrCat("scatter_nd: an array of shape ", ShapeToString(written.shape()),
+                                   " has no elements of shape ", ShapeToString(element.shape())));
     // As scatter_nd does: a negative place counts from the end.
     const std::int64_t index = at < 0 ? at + extent : at;
     if (index >= 0 && index < extent && element.bytes() != 0)

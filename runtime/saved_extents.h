@@ -17,6 +17,9 @@
 
 namespace tenon::runtime {
 
+// The value, in the example of a plan, of a variable that no input has alone.
+inline constexpr std::int64_t kExampleOfUnshown = 124;
+
 // Gives expressions their texts.
 class ExtentTexts {
  public:

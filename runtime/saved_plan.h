@@ -1,4 +1,6 @@
-// The texts of a saved executable: its plan as graph JSON, and a manifest with the rest.
+// The texts of a saved executable: its plan as graph JSON, and a manifest with the rest. Of a
+// program the graph has the inputs alone, and the manifest the functions and the plans of parts
+// (runtime/saved_program.h).
 //
 // Graph JSON (runtime/plan.h) has the nodes, their inputs, shapes and types. The manifest has what
 // that form has no room for: the kinds of nodes, the kernels, where constants lie in the file of
@@ -11,11 +13,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tenon/runtime/plan.h"
+#include "tenon/runtime/planned_program.h"
 
 namespace tenon::runtime {
 
@@ -39,6 +43,7 @@ struct SavedPlan {
   std::vector<std::string> result_names;  // of the plan's first heads; empty: they have none
   int threads = 0;                        // as of Executable::Parts
   FileMark params, kernels_file;
+  std::optional<PlannedProgram> program = {};  // whose inputs `plan` has, and nothing else
 };
 
 struct SavedTexts {
@@ -46,11 +51,11 @@ struct SavedTexts {
   std::string manifest;
 };
 
-// The plan's storage is assigned.
+// The storage of plans is assigned.
 SavedTexts ToTexts(const SavedPlan& saved);
 
-// Assigns the plan's storage again. Throws DataLoss naming the file and the place when a text is no
-// JSON, lacks something or holds a value that it may not, when the two do not belong together or
+// Assigns the storage of plans again. Throws DataLoss naming the file and the place when a text is
+// no JSON, lacks something or holds a value that it may not, when the two do not belong together or
 // describe what cannot be run; Unimplemented for another version of the format.
 SavedPlan ParseSavedPlan(const SavedTexts& texts);
 

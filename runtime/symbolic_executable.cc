@@ -3,11 +3,9 @@
 #include <optional>
 #include <utility>
 
-#include "tenon/runtime/bound_executables.h"
 #include "tenon/runtime/input_symbols.h"
 
 namespace tenon::runtime {
-namespace {
 
 std::vector<InputInfo> InputsOf(const Plan& plan) {
   std::vector<InputInfo> inputs;
@@ -18,30 +16,13 @@ std::vector<InputInfo> InputsOf(const Plan& plan) {
   return inputs;
 }
 
-class Binder {
- public:
-  explicit Binder(SymbolicParts parts)
-      : parts_(std::move(parts)), plan_(parts_.plan), symbols_(InputsOf(parts_.plan)) {}
-
-  const InputSymbols& symbols() const { return symbols_; }
-
-  Executable Bind(const Inputs& inputs) {
-    const Dim::Values values = symbols_.Solve(inputs);
-    if (std::optional<Executable> found = bound_.Find(values)) return *std::move(found);
-    PlanAtValues at = plan_.At(values);
-    if (parts_.check) parts_.check(at);
-    return bound_.Keep(values, ExecutableAt(std::move(at), parts_.kernel_for, parts_.constants,
-                                            parts_.threads, bound_.memory()));
-  }
-
- private:
-  const SymbolicParts parts_;
-  const SymbolicPlan plan_;
-  const InputSymbols symbols_;
-  BoundExecutables bound_;
-};
-
-}  // namespace
+Executable PlanBinder::At(const Dim::Values& values) {
+  if (std::optional<Executable> found = bound_.Find(values)) return *std::move(found);
+  PlanAtValues at = plan_.At(values);
+  if (parts_.check) parts_.check(at);
+  return bound_.Keep(values, ExecutableAt(std::move(at), parts_.kernel_for, parts_.constants,
+                                          parts_.threads, bound_.memory()));
+}
 
 Executable ExecutableAt(PlanAtValues at, const KernelFor& kernel_for,
                         std::vector<NDArray> constants, int threads,
@@ -61,9 +42,12 @@ Executable MakeSymbolicExecutable(SymbolicParts parts) {
                           .kernels = std::move(parts.kernels),
                           .constants = parts.constants,
                           .threads = parts.threads};
-  const auto binder = std::make_shared<Binder>(std::move(parts));
-  whole.bind = [binder](const Inputs& inputs) { return binder->Bind(inputs); };
-  whole.inputs = binder->symbols().inputs();
+  const auto symbols = std::make_shared<const InputSymbols>(InputsOf(parts.plan));
+  const auto binder = std::make_shared<PlanBinder>(std::move(parts));
+  whole.bind = [symbols, binder](const Inputs& inputs) {
+    return binder->At(symbols->Solve(inputs));
+  };
+  whole.inputs = symbols->inputs();
   return Executable(std::move(whole));
 }
 

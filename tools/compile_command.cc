@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tenon/compiler/export.h"
+#include "tenon/compiler/lower_program.h"
 #include "tenon/compiler/save_executable.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/jit/c/c_reference.h"
@@ -142,8 +143,8 @@ void Make(EmitArguments arguments) {
   if (is_export) arguments.compile.library = "te";
   arguments.exported.target = jit::HostTarget(arguments.compile.cpu_features);
   arguments.compile.WarnOfCache();
-  // All but the graph is made of a plan.
-  arguments.model.control_flow = what == "graph";
+  // All else is made of one plan.
+  arguments.model.control_flow = what == "graph" || what == kExecutable;
   LoadedModel model = LoadModel(arguments.model);
   const ir::Module module = arguments.compile.Partitioned(model.module);
   if (what == "graph") {
@@ -160,8 +161,15 @@ void Make(EmitArguments arguments) {
   options.loop_observer = steps.Observer();
   options.fusion_report = &decisions.fusion;
   options.folding_report = &decisions.folding;
-  const Lowered lowered =
-      ValueOrThrow(ShowsKernels(what) ? LowerKernels(module, options) : Lower(module, options));
+  LoweredProgram program;
+  const bool is_program = what == kExecutable && IsProgram(module);
+  if (is_program) {
+    program = ValueOrThrow(LowerProgram(module, options));
+  } else {
+    program.whole =
+        ValueOrThrow(ShowsKernels(what) ? LowerKernels(module, options) : Lower(module, options));
+  }
+  const Lowered& lowered = program.whole;
   if (arguments.explain == "text") std::cerr << ExplainText(lowered, options.target, decisions);
   if (arguments.explain == "json") std::cerr << ExplainJson(lowered, options.target, decisions);
   const jit::CompileOptions code = {.target = arguments.exported.target,
@@ -179,10 +187,11 @@ void Make(EmitArguments arguments) {
     steps.WriteDumps();
   }
   if (what == kExecutable) {
-    Require(SaveExecutable(lowered, arguments.output,
-                           {.code = arguments.exported,
-                            .threads = arguments.compile.threads,
-                            .result_names = std::move(model.results)}));
+    const SaveOptions save = {.code = arguments.exported,
+                              .threads = arguments.compile.threads,
+                              .result_names = std::move(model.results)};
+    Require(is_program ? SaveExecutable(program, arguments.output, save)
+                       : SaveExecutable(lowered, arguments.output, save));
   } else if (what == "so") {
     Require(ExportSharedLibrary(lowered, arguments.output, arguments.exported));
   } else if (what == "o") {

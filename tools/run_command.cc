@@ -14,6 +14,7 @@
 #include "tenon/jit/runtime/timeline.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/runtime/npy.h"
+#include "tenon/runtime/program.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -153,15 +154,27 @@ struct Source {
   std::vector<runtime::InputInfo> inputs;
 };
 
+// Of a saved executable.
+std::vector<ir::Type> ResultTypesOf(const Executable& exe) {
+  std::vector<ir::Type> types;
+  if (const runtime::Program* program = exe.program()) {
+    for (const runtime::ArrayType& type : program->functions[0].result_types)
+      types.push_back(ir::TensorType(type.extents, type.dtype));
+    types.resize(types.size() - program->extents.size());
+    return types;
+  }
+  const runtime::Plan& plan = exe.plan();
+  for (std::size_t i = 0; i + plan.extents.size() < plan.heads.size(); ++i) {
+    const runtime::Entry& entry = plan.entry(plan.heads[i]);
+    types.push_back(ir::TensorType(entry.dims(), entry.dtype));
+  }
+  return types;
+}
+
 Source LoadSource(const RunArguments& arguments) {
   if (runtime::IsSavedExecutable(arguments.model.path)) {
     runtime::SavedExecutable saved = ValueOrThrow(runtime::LoadExecutable(arguments.model.path));
-    const runtime::Plan& plan = saved.executable.plan();
-    std::vector<ir::Type> types;
-    for (std::size_t i = 0; i + plan.extents.size() < plan.heads.size(); ++i) {
-      const runtime::Entry& entry = plan.entry(plan.heads[i]);
-      types.push_back(ir::TensorType(entry.dims(), entry.dtype));
-    }
+    std::vector<ir::Type> types = ResultTypesOf(saved.executable);
     std::vector<runtime::InputInfo> inputs = saved.executable.inputs();
     return {.module = std::nullopt,
             .saved = std::move(saved.executable),

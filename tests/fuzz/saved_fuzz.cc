@@ -34,17 +34,42 @@ SavedTexts TextsOf(std::string_view input) {
   return texts;
 }
 
-// What is wrong with an accepted plan; empty: nothing.
-std::string FaultOf(const SavedPlan& saved) {
-  for (const Node& node : saved.plan.nodes) {
+std::string FaultOf(const Plan& plan) {
+  for (const Node& node : plan.nodes) {
     for (const Entry& output : node.outputs) {
       const auto id = static_cast<std::size_t>(output.storage_id);
-      if (id >= saved.plan.storage_bytes.size()) return StrCat(node.name, " has no storage");
-      const std::size_t bytes = saved.plan.storage_bytes[id];
+      if (id >= plan.storage_bytes.size()) return StrCat(node.name, " has no storage");
+      const std::size_t bytes = plan.storage_bytes[id];
       if (output.offset > bytes || output.bytes() > bytes - output.offset)
         return StrCat(node.name, " ends after its storage");
     }
   }
+  return "";
+}
+
+std::string FaultOf(const PlannedProgram& program) {
+  for (const PlannedPart& part : program.parts) {
+    for (const PartCase& of_part : part.cases) {
+      if (std::string fault = FaultOf(of_part.plan); !fault.empty()) return fault;
+    }
+  }
+  for (const ProgramFunction& function : program.functions) {
+    const auto is_there = [&](Register r) { return r < function.registers; };
+    for (const Step& step : function.steps) {
+      for (const auto* registers : {&step.inputs, &step.other_inputs, &step.outputs}) {
+        if (!std::ranges::all_of(*registers, is_there))
+          return StrCat(function.name, " names a register that is not there");
+      }
+    }
+  }
+  return "";
+}
+
+// What is wrong with an accepted plan or program; empty: nothing.
+std::string FaultOf(const SavedPlan& saved) {
+  std::string fault = FaultOf(saved.plan);
+  if (fault.empty() && saved.program) fault = FaultOf(*saved.program);
+  if (!fault.empty()) return fault;
   const SavedTexts texts = ToTexts(saved), again = ToTexts(ParseSavedPlan(texts));
   return texts.graph == again.graph && texts.manifest == again.manifest
              ? ""

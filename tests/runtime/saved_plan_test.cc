@@ -6,15 +6,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "tenon/support/error.h"
+#include "tenon/tests/runtime/saved_damage.h"
 #include "tenon/tests/runtime/symbolic_example.h"
 
 namespace tenon::runtime {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using ::testing::HasSubstr;
 
 // x -> a kernel with two results -> a view of the first and a join of both; a constant.
@@ -90,42 +89,7 @@ TEST(SavedPlanTest, AGraphThatWasNotSavedWithTheManifestIsRefused) {
   }
 }
 
-// A value of one of the files, by its place as a JSON pointer, and what it becomes.
-struct Damage {
-  const char* file;
-  const char* place;
-  Json value;  // null: the value is taken away
-  const char* message;
-};
-
 class DamagedPlanTest : public ::testing::TestWithParam<Damage> {};
-
-// The words for the files with `damage`, whose marks are right.
-std::string RefusalOf(SavedTexts texts, const Damage& damage) {
-  const bool in_graph = std::string(damage.file) == kGraphFile;
-  Json json = Json::parse(in_graph ? texts.graph : texts.manifest);
-  const Json::json_pointer place(damage.place);
-  if (damage.value.is_null()) {
-    Json& parent = json[place.parent_pointer()];
-    parent.is_array() ? parent.erase(std::stoul(place.back()))
-                      : (parent.erase(place.back()), void());
-  } else {
-    json[place] = damage.value;
-  }
-  (in_graph ? texts.graph : texts.manifest) = json.dump();
-  Json manifest = Json::parse(texts.manifest);
-  const FileMark mark = FileMark::Of(texts.graph);
-  if (in_graph)
-    manifest["files"][kGraphFile] = {{"bytes", mark.bytes}, {"hash", HashText(mark.hash)}};
-  texts.manifest = manifest.dump();
-  try {
-    ParseSavedPlan(texts);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), absl::StatusCode::kDataLoss);
-    return error.message();
-  }
-  return "nothing was refused";
-}
 
 TEST_P(DamagedPlanTest, IsRefusedWithItsPlace) {
   EXPECT_THAT(RefusalOf(ToTexts(Example()), GetParam()), HasSubstr(GetParam().message));

@@ -32,6 +32,24 @@ TEST_F(ControlFlowCliTest, RunsAndVerifies) {
                          HasSubstr("time ms  implementation")));
 }
 
+TEST_F(ControlFlowCliTest, ASavedLoopRunsWithoutCompiling) {
+  OutputOf("compile %/loop.relay --emit=executable -o %/saved");
+  EXPECT_THAT(OutputOf("run %/saved --profile --output y=%/y.npy"),
+              AllOf(HasSubstr("result 0: float32 (2,) [2, 2]"), HasSubstr("y.npy"),
+                    HasSubstr("time ms  implementation")));
+  EXPECT_THAT(ErrorOf("run %/saved --output z=%/y.npy"), HasSubstr("z"));
+}
+
+TEST_F(ControlFlowCliTest, ASavedCutTakesAllCounts) {
+  Write("cut.relay",
+        "def @main(%x: Tensor[(6, 2), float32], %y: Tensor[(6), float32]) {\n"
+        "  %0 = cast(greater(%y, 2f), dtype=\"int64\");\n"
+        "  exp(take_first(%x, sum(%0, axis=[0], keepdims=True)))\n}\n");
+  OutputOf("compile %/cut.relay --emit=executable --explain -o %/saved");
+  // Random inputs are at most 1.
+  EXPECT_THAT(OutputOf("run %/saved"), HasSubstr("result 0: float32 (0, 2)"));
+}
+
 TEST_F(ControlFlowCliTest, IsMeasured) {
   EXPECT_THAT(OutputOf("bench %/loop.relay"), HasSubstr("ms"));
 }
@@ -44,9 +62,8 @@ TEST_F(ControlFlowCliTest, OptKeepsIfsAndReadsItsOwnText) {
 }
 
 TEST_F(ControlFlowCliTest, WhatNeedsAPlanIsRefusedInWords) {
-  for (const char* command :
-       {"compile %/loop.relay --emit=c", "compile %/loop.relay -o %/x.so",
-        "compile %/loop.relay --emit=executable -o %/saved", "explore %/loop.relay -o %/x.html"})
+  for (const char* command : {"compile %/loop.relay --emit=c", "compile %/loop.relay -o %/x.so",
+                              "explore %/loop.relay -o %/x.html"})
     EXPECT_THAT(ErrorOf(command), HasSubstr("a module with control flow has no plan")) << command;
 }
 

@@ -1,0 +1,22 @@
+// From a fused module with control flow to functions and plans. Only files of compiler/ include
+// this header.
+#ifndef TENON_COMPILER_CONTROL_LOWER_PROGRAM_H_
+#define TENON_COMPILER_CONTROL_LOWER_PROGRAM_H_
+
+#include <vector>
+
+#include "tenon/compiler/lower_program.h"
+#include "tenon/jit/kernel.h"
+
+namespace tenon::compiler {
+
+// `fused` as of BuildProgram. Kernels that prepare constants are compiled by `code`, and run.
+// Throws what making kernels throws, and Unimplemented naming a kernel that can be made for numbers
+// only in a part with variables.
+LoweredProgram LowerParts(const ir::Module& fused, const strategies::StrategyOptions& strategy,
+                          const jit::CompileOptions& code,
+                          const std::vector<runtime::RunTimeExtent>& extents);
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_CONTROL_LOWER_PROGRAM_H_

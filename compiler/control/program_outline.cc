@@ -1,0 +1,273 @@
+// Functions are numbered as they are reached. A function that is an if over two calls has no code
+// of its own: where it is called, the caller branches.
+#include "tenon/compiler/control/program_outline.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "tenon/compiler/control/straight_parts.h"
+#include "tenon/ir/flatten.h"
+#include "tenon/ir/structural.h"
+#include "tenon/ir/visit.h"
+#include "tenon/passes/control/outline_branches.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::compiler {
+namespace {
+
+using ir::CallNode;
+using ir::Expr;
+using ir::FunctionNode;
+using ir::IfNode;
+using runtime::ProgramFunction;
+using runtime::Register;
+using runtime::Step;
+using runtime::StepKind;
+
+const std::string& CalleeOf(const CallNode& call) {
+  return call.callee.As<ir::GlobalVarNode>()->name;
+}
+
+// Collects parts and constants and numbers functions for all of a program.
+class Maker {
+ public:
+  explicit Maker(const ir::Module& module) : module_(module) {}
+
+  const FunctionNode& FunctionOf(const std::string& name) const {
+    return *module_.Get(name).As<FunctionNode>();
+  }
+  Expr Get(const std::string& name) const { return module_.Get(name); }
+  // The number of a function, which is made later if it was not.
+  std::size_t Number(const std::string& name) {
+    const auto [found, added] = numbers_.try_emplace(name, names_.size());
+    if (added) names_.push_back(name);
+    return found->second;
+  }
+  // Null past the last that is known.
+  const std::string* Name(std::size_t number) const {
+    return number < names_.size() ? &names_[number] : nullptr;
+  }
+  // Equal parts are one.
+  std::size_t AddPart(const Expr& function) {
+    std::vector<std::size_t>& alike = by_hash_[ir::StructuralHash(function)];
+    for (const std::size_t part : alike) {
+      if (ir::StructuralEqual(functions_[part], function)) return part;
+    }
+    alike.push_back(functions_.size());
+    functions_.push_back(function);
+    return alike.back();
+  }
+  std::size_t AddConstant(const NDArray& constant) {
+    constants_.push_back(constant);
+    return constants_.size() - 1;
+  }
+  std::vector<Expr> TakeParts() { return std::move(functions_); }
+  std::vector<NDArray> TakeConstants() { return std::move(constants_); }
+
+ private:
+  const ir::Module& module_;
+  std::unordered_map<std::string, std::size_t> numbers_;
+  std::vector<std::string> names_;
+  std::vector<Expr> functions_;  // of parts
+  std::vector<NDArray> constants_;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_hash_;
+};
+
+void RequireTensors(const std::string& name, const FunctionNode& function) {
+  const auto check = [&](const ir::Type& type, const std::string& what, const Span& place) {
+    for (const ir::Type& part : ir::Flatten(type)) {
+      if (part.As<ir::TensorTypeNode>() == nullptr)
+        throw Unimplemented(StrCat(what, " of @", name, " is ", ir::ToString(part),
+                                   "; what a function takes and gives must be tensors and tuples "
+                                   "of them"))
+            .At(place);
+    }
+  };
+  for (const Expr& param : function.params)
+    check(param.checked_type(), StrCat("the parameter %", ir::Var(param).name()), param.span());
+  check(function.body.checked_type(), "the result", function.span);
+}
+
+class FunctionMaker {
+ public:
+  FunctionMaker(const std::string& name, Maker& maker)
+      : maker_(maker),
+        function_(maker.FunctionOf(name)),
+        parts_(maker.Get(name)),
+        is_main_(name == "main") {
+    RequireTensors(name, function_);
+    made_.name = name;
+    // Of what users wrote.
+    const auto outlined = function_.attrs.find(passes::kOutlined);
+    const auto* origin =
+        outlined == function_.attrs.end() ? nullptr : outlined->second.As<std::string>();
+    if (origin != nullptr) made_.name = *origin;
+  }
+
+  ProgramFunction Make() {
+    for (const Expr& param : function_.params) {
+      for (const Leaf& leaf : parts_.LeavesOf(param)) registers_[leaf] = made_.registers++;
+      AddTypes(param.checked_type(), &made_.parameters);
+    }
+    for (std::size_t i = 0; i < parts_.parts().size(); ++i) {
+      AddPart(parts_.parts()[i]);
+      if (i < parts_.calls().size()) AddCall(parts_.calls()[i]);
+    }
+    made_.results = RegistersOf(parts_.results());
+    AddTypes(function_.body.checked_type(), &made_.result_types);
+    RequireOwnExtentsInside();
+    return std::move(made_);
+  }
+
+ private:
+  static void AddTypes(const ir::Type& type, std::vector<runtime::ArrayType>* types) {
+    for (const ir::Type& part : ir::Flatten(type)) {
+      const auto& tensor = *part.As<ir::TensorTypeNode>();
+      types->push_back({tensor.dtype, tensor.shape});
+    }
+  }
+
+  Register RegisterOf(const Leaf& leaf) {
+    const auto [found, added] = registers_.try_emplace(leaf, made_.registers);
+    if (added) {
+      const auto* constant = leaf.maker.As<ir::ConstantNode>();
+      CheckInvariant(constant != nullptr, "a value is made before it is read");
+      made_.constants.emplace_back(made_.registers++, maker_.AddConstant(constant->data));
+    }
+    return found->second;
+  }
+  std::vector<Register> RegistersOf(const Leaves& leaves) {
+    std::vector<Register> registers;
+    for (const Leaf& leaf : leaves) registers.push_back(RegisterOf(leaf));
+    return registers;
+  }
+  std::vector<Register> RegistersOf(const std::vector<Expr>& values) {
+    std::vector<Register> registers;
+    for (const Expr& value : values) {
+      const std::vector<Register> own = RegistersOf(parts_.LeavesOf(value));
+      registers.insert(registers.end(), own.begin(), own.end());
+    }
+    return registers;
+  }
+
+  void Add(Step step, const Leaves& outputs) {
+    for (const Leaf& leaf : outputs) {
+      step.outputs.push_back(made_.registers);
+      registers_[leaf] = made_.registers++;
+    }
+    made_.steps.push_back(std::move(step));
+  }
+
+  void AddPart(const Part& part) {
+    if (!part.function) return;
+    Step step{.kind = StepKind::kPart};
+    step.target = maker_.AddPart(part.function);
+    step.inputs = RegistersOf(part.inputs);
+    Add(std::move(step), part.outputs);
+  }
+
+  void AddCall(const Expr& e) {
+    if (const auto* branches = e.As<IfNode>())
+      return AddBranch(e, *branches, [](const Expr& param) { return param; });
+    const auto& call = *e.As<CallNode>();
+    if (const std::optional<RunTimeCut> cut = AsCut(e)) {
+      Step step{.kind = StepKind::kCut};
+      step.inputs = RegistersOf(std::vector<Expr>{cut->whole, cut->count});
+      step.axis = cut->axis;
+      step.extent = cut->extent;
+      return Add(std::move(step), parts_.LeavesOf(e));
+    }
+    if (call.callee.kind() != ir::ExprKind::kGlobalVar) {
+      Step step{.kind = StepKind::kWrite};
+      step.inputs = RegistersOf(WriteArguments(e));
+      return Add(std::move(step), parts_.LeavesOf(e));
+    }
+    const FunctionNode& callee = maker_.FunctionOf(CalleeOf(call));
+    if (const auto* branches = callee.body.As<IfNode>()) {
+      return AddBranch(e, *branches, [&](const Expr& param) {
+        const auto at = std::find(callee.params.begin(), callee.params.end(), param);
+        return call.args[static_cast<std::size_t>(at - callee.params.begin())];
+      });
+    }
+    Step step{.kind = StepKind::kCall};
+    step.target = maker_.Number(CalleeOf(call));
+    step.inputs = RegistersOf(call.args);
+    Add(std::move(step), parts_.LeavesOf(e));
+  }
+
+  // `given` is the value of a parameter of the if's function.
+  template <typename Given>
+  void AddBranch(const Expr& e, const IfNode& branches, const Given& given) {
+    const auto branch = [&](const Expr& of, std::vector<Register>* inputs) {
+      const auto& taken = *of.As<CallNode>();
+      std::vector<Expr> args;
+      for (const Expr& arg : taken.args) args.push_back(given(arg));
+      *inputs = RegistersOf(args);
+      return maker_.Number(CalleeOf(taken));
+    };
+    Step step{.kind = StepKind::kBranch};
+    step.condition = RegistersOf(std::vector<Expr>{given(branches.condition)})[0];
+    step.target = branch(branches.then_branch, &step.inputs);
+    step.otherwise = branch(branches.else_branch, &step.other_inputs);
+    Add(std::move(step), parts_.LeavesOf(e));
+  }
+
+  // Each call has its own value of such an extent, which its caller does not know.
+  void RequireOwnExtentsInside() const {
+    if (is_main_) return;
+    const auto check = [&](const Expr& value, const std::string& what) {
+      const std::set<std::string> symbols = ir::SymbolsOf(value.checked_type());
+      for (const Step& step : made_.steps) {
+        const std::string& own = step.extent;
+        if (step.kind != StepKind::kCut || !symbols.contains(own)) continue;
+        throw Unimplemented(
+            StrCat(
+                "take_first: values inside of @", made_.name, " decide the extent ", own, ", and ",
+                what, " has it: the type ", ir::ToString(value.checked_type()),
+                "; a branch or a function that calls itself must give arrays of extents that are "
+                "known outside of it: give the whole array and the count, and cut them there"))
+            .At(value.span());
+      }
+    };
+    for (const Expr& param : function_.params) check(param, StrCat("%", ir::Var(param).name()));
+    check(function_.body, "the result");
+  }
+
+  Maker& maker_;
+  const FunctionNode& function_;
+  const StraightParts parts_;
+  const bool is_main_;
+  ProgramFunction made_;
+  std::unordered_map<Leaf, Register, LeafHash> registers_;
+};
+
+}  // namespace
+
+std::set<std::string> SymbolsOfPart(const Expr& part) {
+  std::set<std::string> symbols;
+  for (const Expr& param : part.As<FunctionNode>()->params)
+    symbols.merge(ir::SymbolsOf(param.checked_type()));
+  return symbols;
+}
+
+ProgramOutline OutlineProgram(const ir::Module& fused) {
+  for (const char* devices : {"param_devices", "result_device"}) {
+    if (fused.Main().HasAttr(devices))
+      throw Unimplemented("a module with control flow runs on one device").At(fused.Main().span);
+  }
+  Maker maker(fused);
+  ProgramOutline outline;
+  maker.Number("main");
+  while (const std::string* name = maker.Name(outline.functions.size()))
+    outline.functions.push_back(FunctionMaker(std::string(*name), maker).Make());
+  FindFacts(&outline.functions);
+  outline.parts = maker.TakeParts();
+  outline.constants = maker.TakeConstants();
+  return outline;
+}
+
+}  // namespace tenon::compiler

@@ -1,0 +1,34 @@
+// LowerProgram: a module whose values decide which code runs, or how large arrays are, up to code
+// generation, as Lower does for one plan. It is what SaveExecutable saves of such a module.
+//
+//   LoweredProgram net = LowerProgram(module, {.library = LibraryChoice::kTe}).value();
+//   absl::Status status = SaveExecutable(net, "net");
+#ifndef TENON_COMPILER_LOWER_PROGRAM_H_
+#define TENON_COMPILER_LOWER_PROGRAM_H_
+
+#include "absl/status/statusor.h"
+#include "tenon/compiler/compile.h"
+#include "tenon/runtime/planned_program.h"
+
+namespace tenon {
+
+struct LoweredProgram {
+  // The kernels and constants of all parts. Its plan has the inputs of @main, and nothing else.
+  Lowered whole;
+  runtime::PlannedProgram program;
+};
+
+// Whether Compile makes a program of the module, and Lower refuses it: it has ifs or calls itself,
+// or values decide an extent in its middle. Types need not be known.
+bool IsProgram(const ir::Module& module);
+
+// Of an extent that values decide, the cases 0 and, where the plan does not take it, 1 are lowered
+// apart, in all combinations for up to three such extents in a part; with more, for one of them or
+// all. What operators refuse of such a case is left out. Any module with a @main may be given.
+// Errors: those of Lower. Several threads may call it.
+absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& module,
+                                            const CompileOptions& options = {});
+
+}  // namespace tenon
+
+#endif  // TENON_COMPILER_LOWER_PROGRAM_H_

@@ -1,0 +1,55 @@
+#include "tenon/runtime/part_cases.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::runtime {
+namespace {
+
+// Whether the case is meant for such values.
+bool Matches(const BoundCase& of_part, const Dim::Values& values) {
+  return std::ranges::all_of(values, [&](const auto& value) {
+    const auto known = of_part.known.find(value.first);
+    return known == of_part.known.end() ? value.second != 0 : known->second == value.second;
+  });
+}
+
+[[noreturn]] void RefuseZeros(const Dim::Values& values) {
+  std::vector<std::string> zeros;
+  for (const auto& [name, value] : values) {
+    if (value == 0) zeros.push_back(name);
+  }
+  throw InvalidArgument(StrCat("the saved program has no kernels for the case that ",
+                               StrJoin(zeros, " and "), zeros.size() == 1 ? " is 0" : " are 0",
+                               "; run the model itself for such values"));
+}
+
+Executable Bind(const std::vector<BoundCase>& cases, const Dim::Values& values) {
+  const BoundCase* first = nullptr;
+  for (const BoundCase& of_part : cases) {
+    if (!Matches(of_part, values)) continue;
+    if (std::optional<Executable> found = of_part.binder->Find(values)) return *std::move(found);
+    if (of_part.binder->Takes(values)) return of_part.binder->At(values);
+    if (first == nullptr) first = &of_part;
+  }
+  if (first == nullptr) RefuseZeros(values);
+  return first->binder->At(values);  // refuses them in words
+}
+
+}  // namespace
+
+ProgramPart MakePart(std::vector<std::string> symbols, std::vector<BoundCase> cases) {
+  if (symbols.empty()) return {.executable = cases[0].binder->At({})};
+  Executable shown({.plan = cases[0].binder->plan(), .kernels = {}, .constants = {}});
+  return {.executable = std::move(shown),
+          .symbols = std::move(symbols),
+          .bind = [cases = std::move(cases)](const Dim::Values& values) {
+            return Bind(cases, values);
+          }};
+}
+
+}  // namespace tenon::runtime
