@@ -344,7 +344,8 @@ void RegisterShapeOps(OpRegistry& registry) {
   One(registry, "reshape_like", "the same elements in the shape of the second input", 3, kInjective)
       .Argument("shape_like", "Tensor", "gives the shape")
       .Attrs<ReshapeLikeAttrs>()
-      .TypeRelation(ReshapeLike, "ReshapeLike");
+      .TypeRelation(ReshapeLike, "ReshapeLike")
+      .ReshapeOnly();
   One(registry, "nn.batch_flatten", "all axes but the first become one", 2, kInjective)
       .TypeRelation(BatchFlatten, "BatchFlatten")
       .ReshapeOnly()
