@@ -1,10 +1,10 @@
 // Resampling of images.
-#include <cmath>
-#include <optional>
-
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/given_extents.h"
 #include "tenon/ops/image_attrs.h"
 #include "tenon/ops/layout_columns.h"
+#include "tenon/ops/resize_to_extents_attrs.h"
+#include "tenon/ops/scaled_extent.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/warp_attrs.h"
 #include "tenon/support/strings.h"
@@ -13,40 +13,6 @@ namespace tenon::ops {
 namespace {
 
 using ir::Dim;
-
-constexpr double kMaxExtent = 0x1p31;
-
-struct Ratio {
-  std::int64_t factor, divisor;
-};
-// The scale as a quotient of whole numbers; nothing where these are large.
-std::optional<Ratio> RatioOf(double scale) {
-  double factor = scale;
-  std::int64_t divisor = 1;
-  while (std::floor(factor) != factor && factor < kMaxExtent && divisor < std::int64_t{1} << 31) {
-    factor *= 2;
-    divisor *= 2;
-  }
-  if (std::floor(factor) != factor || factor < 1 || !(factor < kMaxExtent * kMaxExtent))
-    return std::nullopt;
-  return Ratio{static_cast<std::int64_t>(factor), divisor};
-}
-
-// floor(extent * scale). Where the scale is a quotient of whole numbers, it is not rounded before,
-// so that it is the same for a number and for an expression with that value.
-Dim Scaled(TypeCall& call, const Dim& extent, double scale) {
-  if (extent.is_any()) return Dim();
-  const std::optional<Ratio> ratio = RatioOf(scale);
-  if (extent.is_static()) {
-    const double scaled = std::floor(static_cast<double>(extent.value()) * scale);
-    if (!(scaled < kMaxExtent)) call.Refuse(StrCat("a result's extent would be ", scaled));
-    if (!ratio) return Dim(static_cast<std::int64_t>(scaled));
-  } else if (!ratio) {
-    call.Refuse(StrCat("the extent ", extent.ToString(), " times ", scale,
-                       " cannot be written with whole numbers below 2^62"));
-  }
-  return FloorDiv(extent * Dim(ratio->factor), ratio->divisor);
-}
 
 template <typename AttrsType>
 void Resize(TypeCall& call) {
@@ -75,13 +41,31 @@ void Resize(TypeCall& call) {
   std::vector<Dim> shape = x->shape;
   for (std::size_t d = 0; d < dims; ++d) {
     Dim& extent = shape[at[d + 2]];
-    const Dim size = by_scales ? Scaled(call, extent, attrs.scales[d]) : Dim(attrs.size[d]);
+    const Dim size = by_scales ? ScaledExtent(call, extent, attrs.scales[d]) : Dim(attrs.size[d]);
     if (!by_scales && attrs.size[d] > 0 && call.Exceeds(1, extent))
       call.Refuse("there are no elements to take from");
     extent = size;
   }
   call.LearnResult(
       ir::TensorType(std::move(shape), attrs.out_dtype.is_void() ? x->dtype : attrs.out_dtype));
+}
+
+void ResizeToExtents(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto fields = call.tensors(1);
+  if (x == nullptr || !fields) return;
+  const auto& attrs = call.attrs<ResizeToExtentsAttrs>();
+  std::vector<Dim> shape = GivenExtents(call, attrs.shape, *fields);
+  if (shape.size() != x->shape.size())
+    call.Refuse(
+        StrCat("shape has ", shape.size(), " extents; the data has rank ", x->shape.size()));
+  if (attrs.cubic_exclude != 0 && attrs.cubic_exclude != 1)
+    call.Refuse(StrCat("cubic_exclude is ", attrs.cubic_exclude, "; it may be 0 or 1"));
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == x->shape[d] || shape[d] == Dim(0)) continue;
+    if (call.Exceeds(1, x->shape[d])) call.Refuse("there are no elements to take from");
+  }
+  call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
 
 void GridSample(TypeCall& call) {
@@ -163,6 +147,14 @@ void RegisterImageOps(OpRegistry& registry) {
                           "Resize2D");
   Register<Resize3DAttrs>(registry, "image.resize3d", "volumes resampled to another size",
                           "Resize3d");
+  registry.Register("image.resize_to_extents")
+      .Describe("data resampled to extents that are expressions of those of other tensors")
+      .Argument("data", "Tensor", "input")
+      .Argument("extents", "Tuple", "tensors whose extents the shape names")
+      .Attrs<ResizeToExtentsAttrs>()
+      .Level(10)
+      .Pattern(OpPattern::kInjective)
+      .TypeRelation(ResizeToExtents, "ResizeToExtents");
   registry.Register("image.grid_sample")
       .Describe("images sampled at the points of a grid, whose coordinates run from -1 to 1")
       .Argument("data", "Tensor", "batch of images")

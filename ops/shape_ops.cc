@@ -1,12 +1,10 @@
 // Operators that rearrange elements: reshape, squeeze, transpose, concatenate, split and similar
 // ones.
 #include <algorithm>
-#include <map>
-#include <set>
 
-#include "tenon/ir/parse_extents.h"
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/extent_attrs.h"
+#include "tenon/ops/given_extents.h"
 #include "tenon/ops/layout_rules.h"
 #include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
@@ -225,34 +223,11 @@ void BroadcastTo(TypeCall& call) {
   call.LearnResult(TensorType(target, x->dtype));
 }
 
-// The extents that the text says, with those of the tuple's fields in it.
-std::vector<Dim> GivenExtents(TypeCall& call,
-                              const std::vector<const ir::TensorTypeNode*>& fields) {
-  std::map<std::string, Dim> extents;
-  for (std::size_t f = 0; f < fields.size(); ++f) {
-    for (std::size_t axis = 0; axis < fields[f]->shape.size(); ++axis)
-      extents.emplace(StrCat("x", f, "_", axis), fields[f]->shape[axis]);
-  }
-  std::vector<Dim> shape = ir::ParseExtents(call.attrs<ExtentsAttrs>().shape);
-  for (Dim& dim : shape) {
-    std::set<std::string> names;
-    dim.AddSymbols(&names);
-    for (const std::string& name : names) {
-      if (!extents.contains(name))
-        call.Refuse(StrCat("shape has ", name, ", which is no extent of a field of the tuple"));
-    }
-    dim = dim.Substitute(extents);
-    if (call.Exceeds(0, dim))
-      call.Refuse(StrCat("shape has the extent ", dim.ToString(), "; extents are at least 0"));
-  }
-  return shape;
-}
-
 void BroadcastToExtents(TypeCall& call) {
   const auto* x = call.tensor(0);
   const auto fields = call.tensors(1);
   if (x == nullptr || !fields) return;
-  const std::vector<Dim> target = GivenExtents(call, *fields);
+  const std::vector<Dim> target = GivenExtents(call, call.attrs<ExtentsAttrs>().shape, *fields);
   if (BroadcastShapes(call, x->shape, target) != target)
     call.Refuse("the input does not broadcast to the shape");
   call.LearnResult(TensorType(target, x->dtype));

@@ -1,11 +1,12 @@
 // Resize and Upsample. The resized axes must be among the last three; all others are
-// merged into one.
+// merged into one. Extents that are variables have a form of their own (resize.h).
 #include <algorithm>
 #include <cmath>
 
-#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/resize.h"
 #include "tenon/onnx/convert/resize_antialias.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
@@ -29,24 +30,6 @@ std::int64_t Extent(double value) {
   return static_cast<std::int64_t>(value);
 }
 
-// `image.resize<k>d` with its attributes from `how` and `set`.
-template <typename Set>
-Expr ResizedOver(std::size_t k, const Expr& x, const ops::Resize3DAttrs& how, const Set& set) {
-  const auto made = [&](auto attrs) {
-    attrs.method = how.method;
-    attrs.coordinate_transformation_mode = how.coordinate_transformation_mode;
-    attrs.rounding_method = how.rounding_method;
-    attrs.cubic_alpha = how.cubic_alpha;
-    attrs.cubic_exclude = how.cubic_exclude;
-    attrs.extrapolation_value = how.extrapolation_value;
-    set(&attrs);
-    return attrs;
-  };
-  if (k == 1) return ops::Resize1D(x, made(ops::Resize1DAttrs{}));
-  if (k == 2) return ops::Resize2D(x, made(ops::Resize2DAttrs{}));
-  return ops::Resize3D(x, made(ops::Resize3DAttrs{}));
-}
-
 // The last `k` axes, starting at the first that changes, are resized by `image.resize<k>d`.
 Expr Resized(const Expr& x, const Target& target, const ops::Resize3DAttrs& how) {
   const Shape shape = ShapeOf(x);
@@ -65,60 +48,16 @@ Expr Resized(const Expr& x, const Target& target, const ops::Resize3DAttrs& how)
   for (std::size_t i = 0; i < first; ++i) lead *= shape[i];
   Ints flat = {1, lead};
   flat.insert(flat.end(), shape.begin() + static_cast<std::ptrdiff_t>(first), shape.end());
-  const auto set = [&](auto* attrs) {
-    const auto from = static_cast<std::ptrdiff_t>(first);
-    attrs->size.assign(target.size.begin() + from, target.size.end());
-    attrs->scales.assign(target.scale.begin() + from, target.scale.end());
-    if (crops) {
-      attrs->roi.assign(target.start.begin() + from, target.start.end());
-      attrs->roi.insert(attrs->roi.end(), target.end.begin() + from, target.end.end());
-    }
-  };
-  const Expr y = ResizedOver(dims, flat == shape ? x : ops::ReshapeToExtents(x, flat), how, set);
+  ops::Resize3DAttrs of_axes = how;
+  const auto from = static_cast<std::ptrdiff_t>(first);
+  of_axes.size.assign(target.size.begin() + from, target.size.end());
+  of_axes.scales.assign(target.scale.begin() + from, target.scale.end());
+  if (crops) {
+    of_axes.roi.assign(target.start.begin() + from, target.start.end());
+    of_axes.roi.insert(of_axes.roi.end(), target.end.begin() + from, target.end.end());
+  }
+  const Expr y = ResizedOver(dims, flat == shape ? x : ops::ReshapeToExtents(x, flat), of_axes);
   return flat == shape ? y : ops::ReshapeToExtents(y, target.size);
-}
-
-// Whether result i is element floor(i / scale) where the scale is a whole number.
-bool RepeatsElements(const ops::Resize3DAttrs& how) {
-  const std::string& from = how.coordinate_transformation_mode;
-  const std::string& rounding = how.rounding_method;
-  if (how.method != "nearest_neighbor") return false;
-  if (from == "asymmetric" || from == "tf_half_pixel_for_nn") return rounding == "floor";
-  const bool has_centres =
-      from == "half_pixel" || from == "pytorch_half_pixel" || from == "half_pixel_symmetric";
-  return has_centres && rounding.starts_with("round");
-}
-
-// Extents that are variables: elements are repeated where that does it for all values; else a
-// kernel is made for each size. The scale of an axis that stays is 1.
-Expr ResizedByScales(const Node& node, const Expr& x, const std::vector<double>& scales,
-                     const ops::Resize3DAttrs& how) {
-  const std::size_t rank = scales.size();
-  std::vector<std::size_t> axes;
-  bool is_whole = true;
-  for (std::size_t i = 0; i < rank; ++i) {
-    if (scales[i] == 1) continue;
-    if (!(scales[i] > 0))
-      throw InvalidArgument(StrCat("the scale ", scales[i], " is not greater than zero"));
-    axes.push_back(i);
-    is_whole =
-        is_whole && scales[i] > 1 && scales[i] < 0x1p31 && std::floor(scales[i]) == scales[i];
-  }
-  if (axes.empty()) return x;
-  if (is_whole && RepeatsElements(how)) {
-    Expr y = x;
-    for (const std::size_t axis : axes)
-      y = node.Typed(
-          ops::Repeat(y, static_cast<std::int64_t>(scales[axis]), static_cast<std::int64_t>(axis)));
-    return y;
-  }
-  if (rank < 3 || rank > 5 || axes.front() < 2)
-    throw Unimplemented(StrCat("resizing axis ", axes.front(), " of a tensor of the shape ",
-                               ir::ToText(DimsOf(x)),
-                               " is not supported; of extents that are variables those after the "
-                               "second axis are"));
-  return ResizedOver(rank - 2, x, how,
-                     [&](auto* attrs) { attrs->scales.assign(scales.begin() + 2, scales.end()); });
 }
 
 std::string MethodOf(const std::string& mode) {
@@ -126,10 +65,6 @@ std::string MethodOf(const std::string& mode) {
   if (mode == "linear" || mode == "cubic") return mode;
   throw Unimplemented(
       StrCat("the mode ", mode, " is not supported; nearest, linear and cubic are"));
-}
-
-void RequireCount(const char* what, std::size_t have, std::size_t want) {
-  if (have != want) throw InvalidArgument(StrCat(what, " has ", have, " values; it takes ", want));
 }
 
 Target WholeOf(const Shape& shape) {
@@ -201,44 +136,6 @@ void SetSizes(Node& node, const Shape& shape, const Ints& axes, const Ints& size
   }
 }
 
-// The scales of all axes that scales or sizes over variables ask for.
-std::vector<double> ScalesOf(Node& node, const std::vector<Dim>& from, const Ints& axes) {
-  std::vector<double> scales(from.size(), 1);
-  const std::vector<double> given =
-      node.has_input(2) ? node.ConstantNumbers(2) : std::vector<double>();
-  if (!given.empty()) {
-    RequireCount("scales", given.size(), axes.size());
-    node.Ignore("keep_aspect_ratio_policy");
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      scales[static_cast<std::size_t>(axes[i])] = given[i];
-    }
-    return scales;
-  }
-  if (!node.has_input(3)) throw InvalidArgument("neither scales nor sizes are given");
-  const std::vector<Dim> sizes = node.ShapeValue(3);
-  RequireCount("sizes", sizes.size(), axes.size());
-  const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch")
-    throw Unimplemented(StrCat("keep_aspect_ratio_policy ", policy,
-                               " over extents that are variables is not supported; stretch is"));
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const Dim& extent = from[static_cast<std::size_t>(axes[i])];
-    const std::optional<Dim> up = ExactQuotient(sizes[i], extent);
-    const std::optional<Dim> down = ExactQuotient(extent, sizes[i]);
-    double& scale = scales[static_cast<std::size_t>(axes[i])];
-    if (up && up->is_static() && up->value() > 0) {
-      scale = static_cast<double>(up->value());
-    } else if (down && down->is_static() && down->value() > 0) {
-      scale = 1 / static_cast<double>(down->value());
-    } else {
-      throw Unimplemented(StrCat("a size is ", sizes[i].ToString(), " for the extent ",
-                                 extent.ToString(),
-                                 "; one must be a multiple of the other where it is variable"));
-    }
-  }
-  return scales;
-}
-
 std::vector<Expr> Resize(Node& node) {
   if (node.opset() < 11) return {node.Typed(ByScales(node, node.ConstantNumbers(1)))};
   const Expr& x = node.input(0);
@@ -260,8 +157,9 @@ std::vector<Expr> Resize(Node& node) {
     for (const std::int64_t axis : *given) axes.push_back(ops::NormalAxis(axis, dims.size()));
   }
   const bool crops = how.coordinate_transformation_mode == "tf_crop_and_resize";
-  if (!IsStatic(dims) && !crops && !antialias)
-    return {node.Typed(ResizedByScales(node, x, ScalesOf(node, dims, axes), how))};
+  const bool computes_sizes = node.has_input(3) && DependsOnInputs(node.input(3));
+  if ((!IsStatic(dims) || computes_sizes) && !crops && !antialias)
+    return {node.Typed(ResizedOverVariables(node, axes, how))};
   const Shape shape = ShapeOf(x);
   Target target = WholeOf(shape);
   if (crops) {

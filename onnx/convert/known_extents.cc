@@ -4,11 +4,10 @@
 #include <set>
 
 #include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/named_shape.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
-#include "tenon/support/error.h"
-#include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
 
@@ -38,25 +37,13 @@ Expr BroadcastTo(const KnownExtents& extents, const Expr& x, const Dims& target)
     if (extent == Dim(1)) extent = from[i];
   }
   if (full == from) return x;
-  std::set<std::string> symbols;
-  for (const Dim& dim : full) dim.AddSymbols(&symbols);
-  if (symbols.empty()) {
+  if (IsStatic(full)) {
     ops::Ints numbers;
     for (const Dim& dim : full) numbers.push_back(dim.value());
     return ops::BroadcastTo(x, std::move(numbers));
   }
-  std::vector<Expr> others;
-  std::map<std::string, Dim> names;
-  for (const std::string& symbol : symbols) {
-    const KnownExtents::Place* place = extents.Find(symbol);
-    if (place == nullptr)
-      throw Unimplemented(StrCat("a value is broadcast to ", ir::ToText(full),
-                                 ", and no value has the extent ", symbol, " alone"));
-    names.emplace(symbol, Dim::Symbol(StrCat("x", others.size(), "_", place->axis)));
-    others.push_back(place->value);
-  }
-  for (Dim& dim : full) dim = dim.Substitute(names);
-  return ops::BroadcastToExtents(x, std::move(others), ir::ToText(full));
+  NamedShape named = NamesIn(extents, full);
+  return ops::BroadcastToExtents(x, std::move(named.others), std::move(named.text));
 }
 
 Expr Places(const KnownExtents& extents, const Dim& count) {

@@ -14,8 +14,9 @@ namespace tenon::strategies {
 
 struct ResampledAxis {
   std::size_t axis;
-  std::int64_t in, out;
+  te::Expr in, out;           // extents, which may be expressions of variables
   double scale = 0;           // 0: out / in
+  bool by_ratio = false;      // the scale is out / in, rounded to float64
   double start = 0, end = 1;  // the region of tf_crop_and_resize
 };
 
@@ -27,7 +28,8 @@ struct Resampling {
   double extrapolation_value = 0;
 };
 
-te::Tensor Resample(const te::Tensor& x, const Shape& shape, DataType dtype,
+// Throws Unimplemented for coordinates that need numbers as extents.
+te::Tensor Resample(const te::Tensor& x, const std::vector<te::Expr>& shape, DataType dtype,
                     const std::vector<ResampledAxis>& axes, const Resampling& how,
                     const Target& target);
 

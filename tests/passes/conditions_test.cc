@@ -373,6 +373,16 @@ INSTANTIATE_TEST_SUITE_P(
                        "image.resize2d(%x, scales=[0.75, 1.5])", false},
         ConditionsCase{"Resize1DByAFineScale", "%x: Tensor[(n, c, w), float32]",
                        "image.resize1d(%x, scales=[1.2345678806304932])", false},
+        // 5 times 2.6 is 13 as a float32, though this scale is a little less than 2.6.
+        ConditionsCase{"Resize1DByARoundedScale", "%x: Tensor[(n, c, w), float32]",
+                       "image.resize1d(%x, scales=[2.5999999046325684])", false},
+        ConditionsCase{"Resize1DBySmallScales", "%x: Tensor[(n, c, h, w), float32]",
+                       "image.resize2d(%x, scales=[0.024390242993831635, 0.10000000149011612])",
+                       false},
+        ConditionsCase{"ResizeToExtents",
+                       "%x: Tensor[(n, c, h, w), float32], %y: Tensor[(m, k), float32]",
+                       "image.resize_to_extents(%x, (%x, %y), shape=\"(x0_0, x0_1, x1_0, 2*x1_1 - "
+                       "3)\")"},
         ConditionsCase{"ResizeOfASlice", "%x: Tensor[(n, c, h, w), float32]",
                        "image.resize2d(strided_slice(%x, begin=[0, 0, 3], end=[9, 9, 9]), size=[4, "
                        "5])"},

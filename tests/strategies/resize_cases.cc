@@ -234,6 +234,15 @@ void AddResizes(std::vector<OpCase>* cases) {
     AddCase({StrCat(method, "_of_a_line"), {17}, {31}, method, "half_pixel"}, cases);
     AddCase({StrCat(method, "_of_a_volume"), {3, 4, 5}, {5, 2, 7}, method, "align_corners"}, cases);
   }
+  for (const char* method : {"nearest_neighbor", "linear", "cubic"}) {
+    const ResizeCase to_extents{"", {5, 7}, {13, 4}, method, "half_pixel"};
+    cases->push_back({StrCat("resize_to_extents_", method),
+                      {F("x", {2, 3, 5, 7}), F("y", {13, 2})},
+                      StrCat("image.resize_to_extents(%x, (%x, %y), shape=\"(x0_0, 3, x1_0, 2*x1_1)"
+                             "\", method=\"",
+                             method, "\")"),
+                      [=](const Arrays& in) { return Arrays{Resized(to_extents, in[0])}; }});
+  }
   const ResizeCase bilinear{"", {5, 7}, {10, 21}, "linear", "asymmetric"};
   cases->push_back({"upsampling_bilinear",
                     {F("x", {2, 3, 5, 7})},
