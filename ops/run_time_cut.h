@@ -1,17 +1,23 @@
-// Calls of take_first: where an extent that values decide enters a model.
+// Calls with which an extent that values decide enters a model: take_first and count_up.
 #ifndef TENON_OPS_RUN_TIME_CUT_H_
 #define TENON_OPS_RUN_TIME_CUT_H_
+
+#include <string>
 
 #include "tenon/ir/expr.h"
 
 namespace tenon::ops {
 
-// The call, or null for anything else.
-inline const ir::CallNode* AsRunTimeCut(const ir::Expr& e) {
-  const auto* call = e.As<ir::CallNode>();
-  return call != nullptr && call->op() != nullptr && call->op()->name == "take_first" ? call
-                                                                                      : nullptr;
-}
+// The call of take_first, or null for anything else.
+const ir::CallNode* AsRunTimeCut(const ir::Expr& e);
+// The call of count_up, or null for anything else.
+const ir::CallNode* AsCountUp(const ir::Expr& e);
+// Either of them, or null. Its last argument is the count.
+const ir::CallNode* AsRunTimeExtent(const ir::Expr& e);
+
+// The variable of such a call; empty where it has none yet.
+const std::string& VariableOf(const ir::CallNode& call);
+attrs::Attrs WithVariable(const ir::CallNode& call, const std::string& variable);
 
 }  // namespace tenon::ops
 

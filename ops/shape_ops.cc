@@ -228,8 +228,18 @@ void BroadcastToExtents(TypeCall& call) {
   const auto fields = call.tensors(1);
   if (x == nullptr || !fields) return;
   const std::vector<Dim> target = GivenExtents(call, call.attrs<ExtentsAttrs>().shape, *fields);
-  if (BroadcastShapes(call, x->shape, target) != target)
-    call.Refuse("the input does not broadcast to the shape");
+  const std::vector<Dim> both = BroadcastShapes(call, x->shape, target);
+  // Of extents that may differ the call assumes that they do not.
+  const auto fits = [&](std::size_t i) {
+    const std::size_t added = target.size() - x->shape.size();
+    const Dim from = i < added ? Dim(1) : x->shape[i - added];
+    const bool is_assumed =
+        !(target[i].is_static() && from.is_static()) && !(target[i] == Dim(1)) && !(from == Dim(1));
+    return both[i] == target[i] || is_assumed;
+  };
+  bool all_fit = both.size() == target.size();
+  for (std::size_t i = 0; all_fit && i < target.size(); ++i) all_fit = fits(i);
+  if (!all_fit) call.Refuse("the input does not broadcast to the shape");
   call.LearnResult(TensorType(target, x->dtype));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/count_up_attrs.h"
 #include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -129,21 +130,30 @@ bool IsRunTimeExtent(const std::string& name) {
                      [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
+// The variable that the result has; "?" where there is none yet.
+Dim RunTimeExtent(TypeCall& call, const ir::TensorTypeNode* count, const std::string& extent) {
+  if (count != nullptr &&
+      (count->dtype != Int64 || count->shape.size() != 1 || call.Differ(count->shape[0], Dim(1))))
+    call.Refuse("the count must be one element of int64, of rank 1");
+  if (!extent.empty() && !IsRunTimeExtent(extent))
+    call.Refuse(StrCat("the extent is \"", extent, "\"; it must be # and a name, such as \"#k\""));
+  return extent.empty() ? Dim() : Dim::Symbol(extent);
+}
+
 void TakeFirst(TypeCall& call) {
   const auto* data = call.tensor(0);
   if (data == nullptr) return;
-  const auto axis = static_cast<std::size_t>(
-      NormalizeAxis(call, call.attrs<RunTimeCutAttrs>().axis, data->shape.size()));
-  if (const auto* count = call.tensor(1);
-      count != nullptr &&
-      (count->dtype != Int64 || count->shape.size() != 1 || call.Differ(count->shape[0], Dim(1))))
-    call.Refuse("the count must be one element of int64, of rank 1");
-  const std::string& extent = call.attrs<RunTimeCutAttrs>().extent;
-  if (!extent.empty() && !IsRunTimeExtent(extent))
-    call.Refuse(StrCat("the extent is \"", extent, "\"; it must be # and a name, such as \"#k\""));
+  const auto& attrs = call.attrs<RunTimeCutAttrs>();
+  const auto axis = static_cast<std::size_t>(NormalizeAxis(call, attrs.axis, data->shape.size()));
   std::vector<Dim> shape = data->shape;
-  shape[axis] = extent.empty() ? Dim() : Dim::Symbol(extent);
+  shape[axis] = RunTimeExtent(call, call.tensor(1), attrs.extent);
   call.LearnResult(ir::TensorType(std::move(shape), data->dtype));
+}
+
+void CountUp(TypeCall& call) {
+  const auto* count = call.tensor(0);
+  call.LearnResult(
+      ir::TensorType({RunTimeExtent(call, count, call.attrs<CountUpAttrs>().extent)}, Int64));
 }
 
 }  // namespace
@@ -159,6 +169,15 @@ void RegisterVisionOps(OpRegistry& registry) {
       .Level(6)
       .Pattern(OpPattern::kOpaque)
       .TypeRelation(TakeFirst, "TakeFirst");
+  registry.Register("count_up")
+      .Describe(
+          "the numbers 0, 1, 2, ... in int64, as many as the count says at run time; their number "
+          "is a variable of the types after it")
+      .Argument("count", "Tensor", "one element of int64")
+      .Attrs<CountUpAttrs>()
+      .Level(6)
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(CountUp, "CountUp");
   registry.Register("vision.roi_align")
       .Describe("regions of images, pooled to one size from samples between pixels")
       .Argument("data", "Tensor", "images, NCHW")

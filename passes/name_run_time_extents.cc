@@ -6,7 +6,6 @@
 
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
-#include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/run_time_cut.h"
 #include "tenon/support/strings.h"
 
@@ -14,7 +13,6 @@ namespace tenon::passes {
 namespace {
 
 using ir::Expr;
-using ops::RunTimeCutAttrs;
 
 std::string Fresh(const std::string& name, std::set<std::string>* taken) {
   std::string fresh = name;
@@ -41,10 +39,10 @@ ir::Module NameRunTimeExtents(const ir::Module& module) {
   for (const auto& [name, function] : module.functions()) {
     bool has_cut = false;
     ir::VisitPostOrder(function, [&](const Expr& e) {
-      const ir::CallNode* cut = ops::AsRunTimeCut(e);
+      const ir::CallNode* cut = ops::AsRunTimeExtent(e);
       if (cut == nullptr) return;
       has_cut = true;
-      taken.insert(cut->attrs.As<RunTimeCutAttrs>().extent);
+      taken.insert(ops::VariableOf(*cut));
     });
     if (has_cut) with_cuts.push_back(name);
   }
@@ -54,19 +52,19 @@ ir::Module NameRunTimeExtents(const ir::Module& module) {
   for (const std::string& name : with_cuts) {
     const Expr function = module.Get(name);
     const Expr rewritten =
-        ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) {
-          const ir::CallNode* cut = ops::AsRunTimeCut(rebuilt);
+        ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) -> Expr {
+          const ir::CallNode* cut = ops::AsRunTimeExtent(rebuilt);
           if (cut == nullptr) return rebuilt;
-          RunTimeCutAttrs attrs = cut->attrs.As<RunTimeCutAttrs>();
-          const Expr& count = ops::AsRunTimeCut(original)->args[1];
-          if (!attrs.extent.empty()) {
-            const auto [first, is_new] = counts.try_emplace(attrs.extent, name, count);
+          const std::string& variable = ops::VariableOf(*cut);
+          const Expr& count = ops::AsRunTimeExtent(original)->args.back();
+          if (!variable.empty()) {
+            const auto [first, is_new] = counts.try_emplace(variable, name, count);
             const auto& [owner, known] = first->second;
             if (is_new || (owner == name && ir::StructuralEqual(known, count))) return rebuilt;
           }
-          attrs.extent = Fresh(attrs.extent.empty() ? "#k" : attrs.extent, &taken);
-          counts.try_emplace(attrs.extent, name, count);
-          return Expr(ir::Call::Make(cut->callee, cut->args, attrs::Attrs::Make(std::move(attrs)),
+          const std::string fresh = Fresh(variable.empty() ? "#k" : variable, &taken);
+          counts.try_emplace(fresh, name, count);
+          return Expr(ir::Call::Make(cut->callee, cut->args, ops::WithVariable(*cut, fresh),
                                      original.span()));
         });
     if (!(rewritten == function)) named = named.With(name, rewritten);

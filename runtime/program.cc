@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "tenon/runtime/check_inputs.h"
+#include "tenon/runtime/count_up.h"
 #include "tenon/runtime/run_time_extents.h"
 #include "tenon/support/error.h"
 #include "tenon/support/part_along.h"
@@ -165,14 +166,26 @@ class Machine {
     }
   }
 
-  static void Cut(Frame& frame, const Step& step) {
-    const Value& whole = frame.registers[step.inputs[0]];
-    const std::int64_t count = *frame.registers[step.inputs[1]].array.data<std::int64_t>();
-    const std::int64_t extent = std::clamp<std::int64_t>(count, 0, whole.array.shape()[step.axis]);
+  static void SetExtent(Frame& frame, const Step& step, std::int64_t extent) {
     const auto [known, is_new] = frame.extents.try_emplace(step.extent, extent);
     if (known->second != extent)
       throw InvalidArgument(StrCat("take_first: the extent ", step.extent, " is ", known->second,
                                    " and ", extent, "; cuts of one variable must give one extent"));
+  }
+
+  static void Count(Frame& frame, const Step& step) {
+    NDArray numbers = CountUp(*frame.registers[step.inputs[0]].array.data<std::int64_t>(),
+                              step.is_clamped, step.needed_by);
+    SetExtent(frame, step, numbers.size());
+    frame.registers[step.outputs[0]] = {std::move(numbers), true};
+  }
+
+  static void Cut(Frame& frame, const Step& step) {
+    if (step.inputs.size() == 1) return Count(frame, step);
+    const Value& whole = frame.registers[step.inputs[0]];
+    const std::int64_t count = *frame.registers[step.inputs[1]].array.data<std::int64_t>();
+    const std::int64_t extent = std::clamp<std::int64_t>(count, 0, whole.array.shape()[step.axis]);
+    SetExtent(frame, step, extent);
     Shape shape = whole.array.shape();
     // The elements are the first ones in memory, too.
     const bool is_view =

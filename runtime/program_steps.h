@@ -27,7 +27,9 @@ enum class StepKind {
   kCall,    // `target`, a function, over `inputs`
   kBranch,  // `target` over `inputs` if `condition` holds, else `otherwise` over `other_inputs`
   kWrite,   // inputs[0] with inputs[2] in place of its element inputs[1] along the first axis
-  kCut,  // the first inputs[1] elements of inputs[0] along `axis`; they are `extent` from then on
+  // The first inputs[1] elements of inputs[0] along `axis`, or, with one input, the numbers below
+  // it (runtime/count_up.h); they are `extent` from then on.
+  kCut,
 };
 
 struct Step {
@@ -39,6 +41,9 @@ struct Step {
   std::vector<Register> last_reads;  // registers that no later step and no result reads
   std::size_t axis = 0;
   std::string extent = {};
+  // Of a cut with one input.
+  bool is_clamped = false;
+  std::string needed_by = {};
 };
 
 // What an array in a register must be. An extent that is no number is known at run time.

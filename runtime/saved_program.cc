@@ -25,6 +25,8 @@ bool HasTarget(StepKind kind) {
   return kind == StepKind::kPart || kind == StepKind::kCall || kind == StepKind::kBranch;
 }
 
+bool CountsUp(const Step& step) { return step.kind == StepKind::kCut && step.inputs.size() == 1; }
+
 Json TypeJson(const DataType& dtype, const std::vector<Dim>& extents) {
   Json shape = Json::array();
   for (const Dim& dim : extents) shape.push_back(dim.is_static() ? Json(dim.value()) : Json("?"));
@@ -52,6 +54,8 @@ Json StepJson(const Step& step) {
   if (step.kind == StepKind::kCut) {
     json["axis"] = step.axis;
     json["extent"] = step.extent;
+    if (CountsUp(step))
+      json["count_up"] = {{"clamped", step.is_clamped ? 1 : 0}, {"for", step.needed_by}};
   }
   json["outputs"] = step.outputs;
   return json;
@@ -115,6 +119,10 @@ Step ReadStep(const Reader& json) {
   if (step.kind == StepKind::kCut) {
     step.axis = ReadCount(json["axis"]);
     step.extent = json["extent"].String();
+    if (CountsUp(step)) {
+      step.is_clamped = json["count_up"]["clamped"].Integer(0, 1) != 0;
+      step.needed_by = json["count_up"]["for"].String();
+    }
   }
   step.outputs = json["outputs"].List(ReadCount);
   return step;

@@ -215,9 +215,10 @@ class ProgramVerifier {
   }
 
   ArrayType MadeByCut(const Step& step) const {
-    Require(step.inputs.size() == 2, "a cut takes an array and a count");
-    ArrayType made = Read(step.inputs[0]);
-    Require(IsOne(Read(step.inputs[1]), Int64), "the count of a cut is not one int64");
+    const bool counts_up = step.inputs.size() == 1;
+    Require(counts_up || step.inputs.size() == 2, "a cut takes a count, or an array and a count");
+    ArrayType made = counts_up ? ArrayType{Int64, {Dim()}} : Read(step.inputs[0]);
+    Require(IsOne(Read(step.inputs.back()), Int64), "the count of a cut is not one int64");
     RequireIndex("axis", step.axis, made.extents.size());
     Require(!step.extent.empty(), "a cut names no variable");
     made.extents[step.axis] = Dim();

@@ -9,11 +9,13 @@
 
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
+#include "tenon/ops/count_up_attrs.h"
 #include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/run_time_cut.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/quantize/canonicalize_qnn.h"
+#include "tenon/runtime/count_up.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/support/error.h"
@@ -235,6 +237,11 @@ class Evaluator {
       args.push_back(is_tuple ? ir::Tuple::Make(std::move(constants)) : constants.at(0));
     }
     if (ops::AsRunTimeCut(e) != nullptr) return {Cut(call, *given[0], *given[1])};
+    if (ops::AsCountUp(e) != nullptr) {
+      const auto& attrs = call.attrs.As<ops::CountUpAttrs>();
+      return {runtime::CountUp(*given[0]->at(0).data<std::int64_t>(), attrs.is_clamped,
+                               attrs.needed_by)};
+    }
     if (call.op()->name.starts_with("qnn."))
       return QuantizedValue(ir::Call::Make(call.callee, args, call.attrs, e.span()));
     const auto has_variables = [](const Expr& value) { return HasVariables(value.checked_type()); };

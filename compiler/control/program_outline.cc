@@ -176,8 +176,11 @@ class FunctionMaker {
     const auto& call = *e.As<CallNode>();
     if (const std::optional<RunTimeCut> cut = AsCut(e)) {
       Step step{.kind = StepKind::kCut};
-      step.inputs = RegistersOf(std::vector<Expr>{cut->whole, cut->count});
+      step.inputs = RegistersOf(cut->whole ? std::vector<Expr>{cut->whole, cut->count}
+                                           : std::vector<Expr>{cut->count});
       step.axis = cut->axis;
+      step.is_clamped = cut->is_clamped;
+      step.needed_by = cut->needed_by;
       step.extent = cut->extent;
       return Add(std::move(step), parts_.LeavesOf(e));
     }

@@ -8,6 +8,7 @@
 
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
+#include "tenon/ops/count_up_attrs.h"
 #include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
@@ -139,7 +140,7 @@ std::vector<Expr> WriteArguments(const Expr& e) {
 std::optional<RunTimeCut> AsCut(const Expr& e) {
   const auto* call = e.As<CallNode>();
   const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
-  const CallNode* cut = function == nullptr ? nullptr : ops::AsRunTimeCut(function->body);
+  const CallNode* cut = function == nullptr ? nullptr : ops::AsRunTimeExtent(function->body);
   if (cut == nullptr) return std::nullopt;
   const auto given = [&](std::size_t i) {
     const Expr& arg = cut->args[i];
@@ -148,8 +149,19 @@ std::optional<RunTimeCut> AsCut(const Expr& e) {
                ? arg
                : call->args[static_cast<std::size_t>(param - function->params.begin())];
   };
+  if (ops::AsCountUp(function->body) != nullptr) {
+    const auto& attrs = cut->attrs.As<ops::CountUpAttrs>();
+    return RunTimeCut{.whole = Expr(),
+                      .count = given(0),
+                      .extent = attrs.extent,
+                      .is_clamped = attrs.is_clamped,
+                      .needed_by = attrs.needed_by};
+  }
   const auto& attrs = cut->attrs.As<ops::RunTimeCutAttrs>();
-  return RunTimeCut{given(0), given(1), static_cast<std::size_t>(attrs.axis), attrs.extent};
+  return RunTimeCut{.whole = given(0),
+                    .count = given(1),
+                    .axis = static_cast<std::size_t>(attrs.axis),
+                    .extent = attrs.extent};
 }
 
 StraightParts::StraightParts(const Expr& function) {

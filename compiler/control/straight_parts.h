@@ -71,11 +71,16 @@ class StraightParts {
 // the array, the place (one int64) and the element. It can be done in place. Empty for all others.
 std::vector<ir::Expr> WriteArguments(const ir::Expr& e);
 
-// Of the call of a kernel that is a cut to an extent that values decide (take_first).
+// Of the call of a kernel with which an extent that values decide enters: a cut (take_first) or
+// numbers (count_up).
 struct RunTimeCut {
-  ir::Expr whole, count;
+  ir::Expr whole;  // null for numbers
+  ir::Expr count;
   std::size_t axis = 0;
   std::string extent;  // its variable
+  // Of numbers: see ops/count_up_attrs.h.
+  bool is_clamped = false;
+  std::string needed_by = {};
 };
 std::optional<RunTimeCut> AsCut(const ir::Expr& e);
 

@@ -21,7 +21,7 @@ using ir::Expr;
 bool Contains(const Expr& body) {
   bool found = false;
   ir::VisitPostOrder(body,
-                     [&](const Expr& e) { found = found || ops::AsRunTimeCut(e) != nullptr; });
+                     [&](const Expr& e) { found = found || ops::AsRunTimeExtent(e) != nullptr; });
   return found;
 }
 

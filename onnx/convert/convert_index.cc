@@ -158,62 +158,6 @@ std::vector<Expr> ReverseSequence(Node& node) {
                                                     .batch_axis = node.Int("batch_axis", 1)}))};
 }
 
-Expr RealRange(double start, double limit, double step) {
-  if (step == 0) throw InvalidArgument("the step is zero");
-  const double count = std::ceil((limit - start) / step);
-  RequireConstantSize(count);
-  std::vector<double> values;
-  for (double i = 0; i < count; ++i) values.push_back(start + i * step);
-  return Vector(values);
-}
-
-// Unsigned, because the distance from start to limit may exceed an int64.
-Expr IntegerRange(std::int64_t start, std::int64_t limit, std::int64_t step) {
-  if (step == 0) throw InvalidArgument("the step is zero");
-  const auto from = static_cast<std::uint64_t>(start), to = static_cast<std::uint64_t>(limit);
-  const auto by = static_cast<std::uint64_t>(step);
-  std::uint64_t count = 0;
-  if (step > 0 && limit > start) count = (to - from - 1) / by + 1;
-  if (step < 0 && limit < start) count = (from - to - 1) / (0 - by) + 1;
-  RequireConstantSize(static_cast<double>(count));
-  std::vector<std::int64_t> values;
-  for (std::uint64_t i = 0; i < count; ++i)
-    values.push_back(static_cast<std::int64_t>(from + i * by));
-  return Vector(values);
-}
-
-// Between bounds that are expressions of extents; nothing for any others.
-std::optional<Expr> RangeOfExtents(const Node& node) {
-  std::vector<Dim> bounds;
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto value = DimsOfValue(node.input(i));
-    if (!value || value->size() != 1) return std::nullopt;
-    bounds.push_back((*value)[0]);
-  }
-  if (IsStatic(bounds)) return std::nullopt;
-  const Dim& step = bounds[2];
-  if (!step.is_static() || step.value() == 0)
-    throw Unimplemented(StrCat("the step of a range of extents is ", step.ToString(),
-                               "; it must be a number other than 0"));
-  const Dim span = step.value() > 0 ? bounds[1] - bounds[0] : bounds[0] - bounds[1];
-  const Dim count = Max(CeilDiv(span, std::abs(step.value())), 0);
-  const auto wide = [&](std::size_t i) {
-    return ops::Reshape(ops::Cast(node.input(i), Int64), {1});
-  };
-  const Expr places = node.Typed(Places(node.extents(), count));
-  return ops::Add(ops::Multiply(places, node.Typed(wide(2))), node.Typed(wide(0)));
-}
-
-std::vector<Expr> Range(Node& node) {
-  const DataType dtype = DataTypeOf(node.input(0));
-  if (const auto range = RangeOfExtents(node)) return {node.Typed(ops::Cast(*range, dtype))};
-  const Expr numbers =
-      dtype.is_float()
-          ? RealRange(node.ConstantScalar(0), node.ConstantScalar(1), node.ConstantScalar(2))
-          : IntegerRange(node.ConstantInt(0), node.ConstantInt(1), node.ConstantInt(2));
-  return {node.Typed(ops::Cast(numbers, dtype))};
-}
-
 std::vector<Expr> EyeLike(Node& node) {
   const Shape shape = ShapeOf(node.input(0));
   if (shape.size() != 2) throw InvalidArgument("the input must have rank 2");
@@ -368,7 +312,6 @@ void AddIndexConverters(ConverterTable* table) {
   t["GatherND"] = GatherND;
   t["MaxUnpool"] = MaxUnpool;
   t["OneHot"] = OneHot;
-  t["Range"] = Range;
   t["ReverseSequence"] = ReverseSequence;
   t["Scatter"] = ScatterElements;
   t["ScatterElements"] = ScatterElements;

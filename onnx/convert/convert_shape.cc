@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/convert_fill.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/extent_attrs.h"
@@ -48,18 +49,6 @@ Ints IntsOf(const std::vector<Dim>& extents) {
   Ints numbers;
   for (const Dim& dim : extents) numbers.push_back(dim.value());
   return numbers;
-}
-
-std::vector<Expr> ConstantOfShape(Node& node) {
-  const auto given = node.TensorValue("value");
-  const NDArray value = given ? given->Reshape({}) : NDArray::Scalar<float>(0);
-  const std::vector<Dim> extents = node.ShapeValue(0);
-  if (!IsStatic(extents))
-    return {node.Typed(BroadcastTo(node.extents(), ir::Constant::Make(value), extents))};
-  const Ints shape = IntsOf(extents);
-  return {node.Typed(
-      ir::Call::Make(ops::Known().full, {ir::Constant::Make(value)},
-                     Attrs::Make(ops::InitOpAttrs{.shape = shape, .dtype = value.dtype()})))};
 }
 
 std::vector<Expr> ShapeValue(Node& node) {
@@ -271,48 +260,13 @@ std::vector<Expr> Gather(Node& node) {
   return {node.Typed(ops::Take(x, indices, {.axis = axis}))};
 }
 
-std::vector<Expr> Expand(Node& node) {
-  const std::vector<Dim> wanted = node.ShapeValue(1);
-  if (!IsStatic(wanted) || !IsStatic(DimsOf(node.input(0))))
-    return {node.Typed(BroadcastTo(node.extents(), node.input(0), wanted))};
-  const Shape from = ShapeOf(node.input(0));
-  Ints target = IntsOf(wanted);
-  // Broadcasting goes in both directions.
-  while (target.size() < from.size()) target.insert(target.begin(), 1);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::int64_t& extent = target[target.size() - from.size() + i];
-    if (extent == 1) extent = from[i];
-  }
-  return {node.Typed(ir::Call::Make(ops::Known().broadcast_to, {node.input(0)},
-                                    Attrs::Make(ops::InitOpAttrs{.shape = target})))};
-}
-
-std::vector<Expr> Tile(Node& node) {
-  const std::vector<Dim> reps = node.ShapeValue(1);
-  const std::vector<Dim> shape = DimsOf(node.input(0));
-  if (!IsStatic(reps) && reps.size() == shape.size()) {
-    // (a, b) as (1, a, 1, b), broadcast to (r, a, s, b), is (r * a, s * b).
-    std::vector<Dim> apart, repeated, joined;
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-      apart.insert(apart.end(), {1, shape[i]});
-      repeated.insert(repeated.end(), {reps[i], shape[i]});
-      joined.push_back(reps[i] * shape[i]);
-    }
-    const Expr x = node.Typed(ReshapeTo(node.input(0), apart));
-    return {node.Typed(ReshapeTo(node.Typed(BroadcastTo(node.extents(), x, repeated)), joined))};
-  }
-  return {node.Typed(ir::Call::Make(ops::Known().tile, {node.input(0)},
-                                    Attrs::Make(ops::TileAttrs{node.ConstantInts(1)})))};
-}
-
 }  // namespace
 
 void AddShapeConverters(ConverterTable* table) {
+  AddFillConverters(table);
   ConverterTable& t = *table;
   t["Concat"] = Concat;
   t["Constant"] = ConstantValue;
-  t["ConstantOfShape"] = ConstantOfShape;
-  t["Expand"] = Expand;
   t["Flatten"] = Flatten;
   t["Gather"] = Gather;
   t["Reshape"] = Reshape;
@@ -320,7 +274,6 @@ void AddShapeConverters(ConverterTable* table) {
   t["Size"] = Size;
   t["Split"] = Split;
   t["Squeeze"] = Squeeze;
-  t["Tile"] = Tile;
   t["Transpose"] = Transpose;
   t["Unsqueeze"] = Unsqueeze;
 }

@@ -11,9 +11,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/opset.h"
 #include "tenon/onnx/tensor.h"
-#include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/registry.h"
-#include "tenon/ops/run_time_cut.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -272,8 +270,10 @@ void GraphImporter::CountOne() {
 
 void GraphImporter::AddOrigins(const onnx::NodeProto& proto, const std::vector<Expr>& outputs) {
   for (const Expr& output : outputs) {
-    if (const ir::CallNode* cut = ops::AsRunTimeCut(output))
-      origins_.emplace(cut->attrs.As<ops::RunTimeCutAttrs>().extent, TypedNameOf(proto));
+    if (!output) continue;
+    for (const std::string& symbol : ir::SymbolsOf(output.checked_type())) {
+      if (symbol.starts_with('#')) origins_.emplace(symbol, TypedNameOf(proto));
+    }
   }
 }
 

@@ -49,8 +49,8 @@ Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate
   const auto* call = e.As<CallNode>();
   if (call == nullptr || call->op() == nullptr) return e;
   if (const Expr known = FromType(*call)) return known;
-  // Quantised operators and cuts have no computes.
-  if (ops::OpOf(*call)->stateful || ops::AsRunTimeCut(e) != nullptr ||
+  // Quantised operators and extents that values decide have no computes.
+  if (ops::OpOf(*call)->stateful || ops::AsRunTimeExtent(e) != nullptr ||
       call->op()->name.starts_with("qnn.") || call->args.empty() ||
       !std::all_of(call->args.begin(), call->args.end(), IsConstant))
     return e;

@@ -32,6 +32,20 @@ def @main(%x: Tensor[(9, 4), float32], %n: Tensor[(1), int64]) -> (Tensor[(#k_1,
 )");
 }
 
+TEST(NameRunTimeExtentsTest, NumbersHaveTheVariableOfACutByTheirCount) {
+  EXPECT_EQ(Named(Parse("def @main(%x: Tensor[(9), int64], %n: Tensor[(1), int64]) { "
+                        "(count_up(%n), count_up(%n, extent=\"#k\"), take_first(%x, %n, "
+                        "extent=\"#k\")) }")),
+            R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(9), int64], %n: Tensor[(1), int64]) -> (Tensor[(#k_1), int64], Tensor[(#k), int64], Tensor[(#k), int64]) {
+  %0 = count_up(%n, extent="#k_1") /* ty=Tensor[(#k_1), int64] */;
+  %1 = count_up(%n, extent="#k") /* ty=Tensor[(#k), int64] */;
+  %2 = take_first(%x, %n, extent="#k") /* ty=Tensor[(#k), int64] */;
+  (%0, %1, %2)
+}
+)");
+}
+
 TEST(NameRunTimeExtentsTest, AFunctionThatIsPutIntoTwoPlacesHasTwo) {
   const ir::Module module = Parse(R"(
 def @first(%x: Tensor[(6), float32], %n: Tensor[(1), int64]) { take_first(%x, %n, extent="#k") }

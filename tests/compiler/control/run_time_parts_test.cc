@@ -102,6 +102,41 @@ TEST(RunTimePartsTest, TheMeanOfNoRowsIsNoNumber) {
   EXPECT_EQ(results[2].data<float>()[0], 1);
 }
 
+TEST(RunTimePartsTest, NumbersCountUpToAValue) {
+  const std::string text = R"(
+def @main(%x: Tensor[(b, 3), float32], %n: Tensor[(1), int64]) {
+  %0 = count_up(%n, extent="#n");
+  %1 = broadcast_to_extents(expand_dims(%x, axis=1), (%x, %0), shape="(x0_0, x1_0, 3)");
+  (multiply(% 1, reshape(cast(% 0, dtype = "float32"), newshape = [ -1, 1 ])), sum(% 0), % 0)
+})";
+  std::vector<runtime::Inputs> runs;
+for (const std::int64_t rows : {1, 4}) {
+  for (const std::int64_t n : {0, 1, 2, 16, 17, 100})
+    runs.push_back({{"x", Rows(rows, 3)}, {"n", Count(n)}});
+}
+ExpectRuns(text, runs);
+const auto sums = ValueOrThrow(ValueOrThrow(Compile(Parsed(text))).Run(runs[5]));
+EXPECT_EQ(*sums[1].data<std::int64_t>(), 4950);
+}
+
+TEST(RunTimePartsTest, CountsThatAreNoExtentsAreRefused) {
+  const auto message = [](const std::string& attributes, std::int64_t n) {
+    const Executable exe = ValueOrThrow(Compile(Parsed(
+        StrCat("def @main(%n: Tensor[(1), int64]) { negative(count_up(%n", attributes, ")) }"))));
+    const auto result = exe.Run({{"n", Count(n)}});
+    return result.ok() ? StrCat(result->at(0).size(), " numbers")
+                       : std::string(result.status().message());
+  };
+  EXPECT_EQ(message("", 3), "3 numbers");
+  EXPECT_THAT(message("", -1), HasSubstr("count_up: values of the run ask for an extent of -1; it "
+                                         "must be at least 0 and at most 134217728"));
+  EXPECT_EQ(message(", is_clamped=True", -1), "0 numbers");
+  EXPECT_THAT(message(", is_clamped=True, needed_by=\"a mask\"", (1 << 27) + 1),
+              HasSubstr("a mask: values of the run ask for an extent of 134217729"));
+  EXPECT_THAT(message("", std::numeric_limits<std::int64_t>::max()),
+              HasSubstr("9223372036854775807"));
+}
+
 TEST(RunTimePartsTest, CutsOfCutsAndOfSeveralCounts) {
   const std::string text = R"(
 def @main(%x: Tensor[(11, 3), float32], %n: Tensor[(1), int64], %m: Tensor[(1), int64]) {

@@ -1,0 +1,184 @@
+// Values are computed over expressions, operator by operator, up to where shapes are read.
+#include "tenon/onnx/convert/part_of_value.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "tenon/ir/visit.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
+#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using ir::Expr;
+using Dims = std::vector<Dim>;
+using Values = std::unordered_map<Expr, std::optional<Dims>, ir::ExprHash>;
+
+// Longer vectors are data.
+constexpr std::int64_t kMaxValues = 64;
+
+std::optional<Dims> OfConstant(const NDArray& data) {
+  if (data.shape().size() > 1 || data.size() > kMaxValues) return std::nullopt;
+  if (data.dtype() == Int64) {
+    const auto values = data.ToVector<std::int64_t>();
+    return Dims(values.begin(), values.end());
+  }
+  if (data.dtype() == Int32) {
+    const auto values = data.ToVector<std::int32_t>();
+    return Dims(values.begin(), values.end());
+  }
+  return std::nullopt;
+}
+
+// "?" for each integer of a scalar or a vector whose length is known; nothing for other types.
+std::optional<Dims> Unknown(const ir::Type& type) {
+  const auto* tensor = type.As<ir::TensorTypeNode>();
+  if (tensor == nullptr || tensor->shape.size() > 1 || !tensor->dtype.is_integral())
+    return std::nullopt;
+  const Dim count = tensor->shape.empty() ? Dim(1) : tensor->shape[0];
+  if (!count.is_static() || count.value() > kMaxValues) return std::nullopt;
+  return Dims(static_cast<std::size_t>(count.value()), Dim());
+}
+
+// What two operands of one element or of as many make.
+template <typename Function>
+std::optional<Dims> Pairwise(const Dims& a, const Dims& b, const Function& function) {
+  if (a.size() != b.size() && a.size() != 1 && b.size() != 1) return std::nullopt;
+  Dims results;
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    const std::optional<Dim> result = function(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
+    if (!result) return std::nullopt;
+    results.push_back(*result);
+  }
+  return results;
+}
+
+std::optional<Dim> Quotient(const Dim& a, const Dim& b) {
+  if (!b.is_static()) return ExactQuotient(a, b);
+  if (b.value() < 1) return std::nullopt;
+  return FloorDiv(a, b.value());
+}
+
+std::optional<Dims> OfTake(const ir::CallNode& call, const Dims& data) {
+  const auto* indices = call.args[1].As<ir::ConstantNode>();
+  const std::optional<Dims> places = indices == nullptr ? std::nullopt : OfConstant(indices->data);
+  if (!places) return std::nullopt;
+  Dims taken;
+  for (const Dim& place : *places) {
+    if (place.value() < 0 || place.value() >= static_cast<std::int64_t>(data.size()))
+      return std::nullopt;
+    taken.push_back(data[static_cast<std::size_t>(place.value())]);
+  }
+  return taken;
+}
+
+std::optional<Dims> OfSlice(const ir::CallNode& call, const Dims& data) {
+  const ops::SliceRange range = ops::SliceRanges(call.attrs.As<ops::StridedSliceAttrs>(),
+                                                 Shape{static_cast<std::int64_t>(data.size())})[0];
+  Dims taken;
+  for (std::int64_t i = 0; i < range.extent; ++i)
+    taken.push_back(data[static_cast<std::size_t>(range.begin + i * range.stride)]);
+  return taken;
+}
+
+// Where both are equal, as exporters write the shape of an Expand; "?" where that is not known.
+std::optional<Dims> OfWhere(const ir::CallNode& call, const Values& values) {
+  const auto* condition = call.args[0].As<ir::CallNode>();
+  if (condition == nullptr || !(condition->callee == ops::Known().equal)) return std::nullopt;
+  const std::optional<Dims>&a = values.at(condition->args[0]), &b = values.at(condition->args[1]);
+  const std::optional<Dims>&yes = values.at(call.args[1]), &no = values.at(call.args[2]);
+  const auto* type = condition->checked_type.As<ir::TensorTypeNode>();
+  if (!a || !b || !yes || !no || type->shape.size() > 1) return std::nullopt;
+  const std::size_t count = std::max({a->size(), b->size(), yes->size(), no->size()});
+  const auto differ = [](const Dim& x, const Dim& y) {
+    const std::optional<std::int64_t> below = (x - y).LowerBound(), above = (y - x).LowerBound();
+    return (below && *below > 0) || (above && *above > 0);
+  };
+  Dims results;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = [&](const Dims& of) { return of.at(of.size() == 1 ? 0 : i); };
+    const Dim x = at(*a), y = at(*b);
+    if (x.is_any() || y.is_any()) {
+      results.emplace_back();
+    } else if (x == y) {
+      results.push_back(at(*yes));
+    } else {
+      results.push_back(differ(x, y) ? at(*no) : Dim());
+    }
+  }
+  return results;
+}
+
+std::optional<Dims> OfCall(const ir::CallNode& call, const Values& values) {
+  const auto& known = ops::Known();
+  const auto of = [&](std::size_t i) { return values.at(call.args[i]); };
+  if (call.callee == known.shape_of) return DimsOf(call.args[0]);
+  if (call.args.empty()) return std::nullopt;
+  if (call.callee == known.concatenate) {
+    const auto* tuple = call.args[0].As<ir::TupleNode>();
+    if (tuple == nullptr) return std::nullopt;
+    Dims all;
+    for (const Expr& field : tuple->fields) {
+      const std::optional<Dims>& part = values.at(field);
+      if (!part) return std::nullopt;
+      all.insert(all.end(), part->begin(), part->end());
+    }
+    return all;
+  }
+  if (call.callee == known.where) return OfWhere(call, values);
+  const std::optional<Dims> a = of(0);
+  if (!a) return std::nullopt;
+  if (call.callee == known.take) return OfTake(call, *a);
+  if (call.callee == known.strided_slice) return OfSlice(call, *a);
+  const bool is_same = call.callee == known.cast || call.callee == known.squeeze ||
+                       call.callee == known.expand_dims || call.callee == known.reshape;
+  if (is_same) return a;
+  if (call.callee == known.prod) {
+    Dim product = 1;
+    for (const Dim& dim : *a) product = product * dim;
+    return Dims{product};
+  }
+  const std::optional<Dims> b = call.args.size() == 2 ? of(1) : std::nullopt;
+  if (!b) return std::nullopt;
+  using Pair = std::optional<Dim> (*)(const Dim&, const Dim&);
+  const std::pair<const Expr&, Pair> rows[] = {
+      {known.add, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return x + y; }},
+      {known.subtract, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return x - y; }},
+      {known.multiply, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return x * y; }},
+      {known.maximum, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return Max(x, y); }},
+      {known.minimum, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return Min(x, y); }},
+      {known.divide, Quotient},
+      {known.floor_divide, Quotient},
+  };
+  for (const auto& [op, function] : rows) {
+    if (call.callee == op) return Pairwise(*a, *b, function);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Dims> PartOfValue(const Expr& e) {
+  Values values;
+  // Of what shapes are read is not looked at.
+  ir::VisitPostOrder(
+      e,
+      [&](const Expr& x) {
+        std::optional<Dims> value;
+        if (const auto* constant = x.As<ir::ConstantNode>()) value = OfConstant(constant->data);
+        const auto* call = x.As<ir::CallNode>();
+        const std::optional<Dims> unknown = Unknown(x.checked_type());
+        if (call != nullptr && unknown) value = OfCall(*call, values);
+        values.emplace(x, value ? std::move(value) : unknown);
+      },
+      [](const Expr& x) {
+        const auto* call = x.As<ir::CallNode>();
+        return call == nullptr || !(call->callee == ops::Known().shape_of);
+      });
+  return values.at(e);
+}
+
+}  // namespace tenon::onnx_import

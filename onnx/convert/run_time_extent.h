@@ -1,0 +1,30 @@
+// Extents that the values of a run decide: each becomes a variable, "#Range", of which a value of
+// the module has as many elements (count_up).
+#ifndef TENON_ONNX_CONVERT_RUN_TIME_EXTENT_H_
+#define TENON_ONNX_CONVERT_RUN_TIME_EXTENT_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "tenon/onnx/convert/node.h"
+
+namespace tenon::onnx_import {
+
+// Whether an input of the model decides the value, or variables of the graph around it do. A
+// constant that the import could not compute depends on none.
+bool DependsOnInputs(const Expr& value);
+
+// The variable for a count, one typed integer. A run refuses a count below 0, naming the node,
+// unless it `is_clamped`: then it is 0.
+Dim ExtentOf(const Node& node, const Expr& count, bool is_clamped = false);
+
+// The integers of an input as extents: numbers, expressions of variables, and new variables for
+// those that only a run knows. Throws Unimplemented for a vector whose length is not known.
+std::vector<Dim> ExtentsAt(const Node& node, std::size_t input);
+
+// `x` broadcast to the shape at an input, in both directions, as ONNX's Expand has it.
+Expr Expanded(const Node& node, const Expr& x, std::size_t input);
+
+}  // namespace tenon::onnx_import
+
+#endif  // TENON_ONNX_CONVERT_RUN_TIME_EXTENT_H_
