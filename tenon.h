@@ -9,6 +9,7 @@
 #include "tenon/compiler/compile.h"
 #include "tenon/compiler/dynamic_model.h"
 #include "tenon/compiler/export.h"
+#include "tenon/compiler/lower_program.h"
 #include "tenon/compiler/named_passes.h"
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/compiler/save_executable.h"

@@ -1,3 +1,5 @@
+// What is bound already is looked for first: asking a plan whether it takes values evaluates all of
+// its expressions.
 #include "tenon/runtime/part_cases.h"
 
 #include <algorithm>

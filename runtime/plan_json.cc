@@ -1,3 +1,4 @@
+// A node is two objects in the same place of two lists: one of graph JSON and one of the rest.
 #include "tenon/runtime/plan_json.h"
 
 #include <optional>

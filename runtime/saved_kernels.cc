@@ -1,3 +1,5 @@
+// The library speaks C (runtime/saved_library.h). What it says of the arrays of a kernel is
+// compared with each plan that calls the kernel.
 #include "tenon/runtime/saved_kernels.h"
 
 #include <filesystem>

@@ -16,6 +16,7 @@
 #include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/compiler/symbolic/symbolic_plan.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::compiler {
 namespace {
@@ -67,33 +68,81 @@ bool MayRefuse(const std::vector<ExtentCondition>& conditions, const Dim::Values
   });
 }
 
-Lowered LowerCase(const ir::Module& part, const Dim::Values& known, bool has_variables,
-                  const strategies::StrategyOptions& strategy, const jit::CompileOptions& code) {
-  const ir::Module module = known.empty() ? part : WithExtents(part, known).module;
-  try {
-    SymbolicKernels kernels = LowerSymbolicKernels(module, strategy);
-    const PreparedArrays prepared(module, kernels, code);
-    Lowered lowered = PlanForAll({.module = module, .functions = {}}, {}, kernels, prepared);
-    lowered.kernels = std::move(kernels.list);
-    return lowered;
-  } catch (const Error& error) {
-    // What needs numbers may have all of them.
-    if (has_variables || error.code() != absl::StatusCode::kUnimplemented) throw;
-  }
-  return BuildPlan(module, strategy, code, false);
+// Lowers a module that may have variables.
+Lowered LowerForAll(const ir::Module& module, const strategies::StrategyOptions& strategy,
+                    const jit::CompileOptions& code) {
+  SymbolicKernels kernels = LowerSymbolicKernels(module, strategy);
+  const PreparedArrays prepared(module, kernels, code);
+  Lowered lowered = PlanForAll({.module = module, .functions = {}}, {}, kernels, prepared);
+  lowered.kernels = std::move(kernels.list);
+  return lowered;
 }
 
-// Nothing where it cannot be lowered.
-std::optional<Lowered> TryCase(const ir::Module& part, const Dim::Values& known, bool has_variables,
-                               const strategies::StrategyOptions& strategy,
-                               const jit::CompileOptions& code) {
-  try {
-    return LowerCase(part, known, has_variables, strategy, code);
-  } catch (const Error& error) {
-    if (error.code() == absl::StatusCode::kInternal) throw;
-    return std::nullopt;
+void Substitute(const std::map<std::string, Dim>& dims, runtime::Plan* plan) {
+  const auto all = [&](std::vector<Dim>* expressions) {
+    for (Dim& dim : *expressions) dim = dim.Substitute(dims);
+  };
+  for (runtime::Node& node : plan->nodes) {
+    for (runtime::Entry& output : node.outputs) all(&output.extents);
+    all(&node.begins);
+    all(&node.arguments);
+  }
+  for (ExtentCondition& condition : plan->conditions) {
+    condition.a = condition.a.Substitute(dims);
+    condition.b = condition.b.Substitute(dims);
   }
 }
+
+// The part where some variables are numbers, with the others as they are.
+class CaseMaker {
+ public:
+  CaseMaker(const ir::Module& part, const std::set<std::string>& symbols,
+            const strategies::StrategyOptions& strategy, const jit::CompileOptions& code)
+      : part_(part), symbols_(symbols), strategy_(strategy), code_(code) {}
+
+  // Nothing where it cannot be lowered.
+  std::optional<Lowered> TryMake(const Dim::Values& known) const {
+    try {
+      return Make(known);
+    } catch (const Error& error) {
+      if (error.code() == absl::StatusCode::kInternal) throw;
+      return std::nullopt;
+    }
+  }
+
+ private:
+  Lowered Make(const Dim::Values& known) const {
+    // With a 1, types hang on what the others are, which is at least 1: max(1, k) is k. Meanwhile
+    // they have names that say so.
+    std::map<std::string, Dim> dims = AsDims(known), back;
+    const bool has_one = std::ranges::any_of(known, [](const auto& v) { return v.second == 1; });
+    for (const std::string& symbol : symbols_) {
+      const std::string positive = StrCat("_", symbol);
+      if (!has_one || known.contains(symbol)) continue;
+      dims.emplace(symbol, Dim::Symbol(positive));
+      back.emplace(positive, Dim::Symbol(symbol));
+    }
+    const ir::Module module = WithExtents(part_, dims).module;
+    try {
+      Lowered lowered = LowerForAll(module, strategy_, code_);
+      Substitute(back, &lowered.plan);
+      for (std::string& symbol : lowered.plan.symbols) {
+        if (const auto old = back.find(symbol); old != back.end()) symbol = *old->second.symbol();
+      }
+      std::ranges::sort(lowered.plan.symbols);
+      return lowered;
+    } catch (const Error& error) {
+      // What needs numbers may have all of them.
+      if (known.size() < symbols_.size() || error.code() != absl::StatusCode::kUnimplemented) throw;
+    }
+    return BuildPlan(module, strategy_, code_, false);
+  }
+
+  const ir::Module& part_;
+  const std::set<std::string>& symbols_;
+  const strategies::StrategyOptions& strategy_;
+  const jit::CompileOptions& code_;
+};
 
 std::vector<std::string> Without(std::vector<std::string> names, const Dim::Values& known) {
   std::erase_if(names, [&](const std::string& name) { return known.contains(name); });
@@ -113,19 +162,17 @@ std::vector<LoweredCase> LowerCases(const ir::Expr& part,
     return cases;
   }
   const std::vector<std::string> counts = CountsOf(symbols);
+  const CaseMaker maker(module, symbols, strategy, code);
   for (const Dim::Values& zeros : WaysToGive(counts, 0)) {
-    const auto lower = [&](const Dim::Values& known) {
-      return TryCase(module, known, known.size() < symbols.size(), strategy, code);
-    };
     std::optional<Lowered> for_all =
-        zeros.empty() ? LowerCase(module, {}, true, strategy, code) : lower(zeros);
+        zeros.empty() ? LowerForAll(module, strategy, code) : maker.TryMake(zeros);
     if (!for_all) continue;
     const std::vector<ExtentCondition> conditions = for_all->plan.conditions;
     cases.push_back({zeros, *std::move(for_all)});
     for (Dim::Values known : WaysToGive(Without(counts, zeros), 1)) {
       if (known.empty() || !MayRefuse(conditions, known)) continue;
       known.insert(zeros.begin(), zeros.end());
-      if (std::optional<Lowered> lowered = lower(known))
+      if (std::optional<Lowered> lowered = maker.TryMake(known))
         cases.push_back({std::move(known), *std::move(lowered)});
     }
   }

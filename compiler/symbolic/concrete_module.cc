@@ -209,8 +209,11 @@ std::map<std::string, Dim> AsDims(const Dim::Values& values) {
 }
 
 ConcreteModule WithExtents(const ir::Module& module, const Dim::Values& values) {
-  const std::map<std::string, Dim> numbers = AsDims(values);
-  return WithMeaning(module, [&](const Dim& dim) { return dim.Substitute(numbers); });
+  return WithExtents(module, AsDims(values));
+}
+
+ConcreteModule WithExtents(const ir::Module& module, const std::map<std::string, Dim>& dims) {
+  return WithMeaning(module, [&](const Dim& dim) { return dim.Substitute(dims); });
 }
 
 }  // namespace tenon::compiler

@@ -24,6 +24,8 @@ ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values)
 std::map<std::string, Dim> AsDims(const Dim::Values& values);
 // The module with numbers for some of its variables. Throws as above.
 ConcreteModule WithExtents(const ir::Module& module, const Dim::Values& values);
+// The same with any expressions in their place.
+ConcreteModule WithExtents(const ir::Module& module, const std::map<std::string, Dim>& dims);
 
 }  // namespace tenon::compiler
 

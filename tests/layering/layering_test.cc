@@ -56,7 +56,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
   static const auto& insides =
       *new std::map<std::string, std::map<std::string, std::set<std::string>>>{
           {"compiler",
-           {{"", {"compile.h"}},
+           {{"", {"compile.h", "lower_program.h"}},
             {"control", {"plan", "symbolic"}},
             {"export", {}},
             {"plan", {}},

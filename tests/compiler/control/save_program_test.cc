@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -196,6 +197,14 @@ def @main(%x: Tensor[(8, 3), float32], %n: Tensor[(1), int64]) {
   (add(%0, %2), %1)
 })text",
                                          WithCounts({{"x", Rows({8, 3})}}, {0, 1, 5, 8})};
+    all["counts_that_are_broadcast"].text = R"(
+def @main(%x: Tensor[(6, 3), float32], %y: Tensor[(6, 3), float32], %n: Tensor[(1), int64], %m: Tensor[(1), int64]) {
+  exp(add(take_first(%x, %n, extent="#k"), take_first(%y, %m, extent="#m")))
+})";
+    for (const auto& [n, m] :
+         std::vector<std::pair<std::int64_t, std::int64_t>>{{3, 3}, {1, 4}, {4, 1}, {1, 1}, {0, 0}})
+      all["counts_that_are_broadcast"].runs.push_back(
+          {{"x", Rows({6, 3})}, {"y", Rows({6, 3})}, {"n", Count(n)}, {"m", Count(m)}});
     all["constants_that_are_cut"] = {
         "def @main(%x: Tensor[(1), float32]) { (add(exp(take_first(full(2f, shape=[5], "
         "dtype=\"float32\"), full(3i64, shape=[1], dtype=\"int64\"))), %x), %x) }",
