@@ -1,7 +1,7 @@
 # Run by ctest: gives it a test for each suite of a GoogleTest program, which runs in one process. A process for each test
 # would pay for loading LLVM thirteen thousand times.
-#   tenon_discover_suites(PROGRAM FILE LABEL) - writes FILE, which adds the tests.
-function(tenon_discover_suites program file label)
+#   tenon_discover_suites(PROGRAM FILE LABEL SECONDS) - writes FILE, which adds the tests; each may take so long.
+function(tenon_discover_suites program file label seconds)
   execute_process(COMMAND ${program} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE result TIMEOUT 60)
   if(NOT result EQUAL 0)
     message(FATAL_ERROR "${program} does not list its tests: ${result}\n${listed}")
@@ -17,7 +17,7 @@ function(tenon_discover_suites program file label)
       set(suite ${CMAKE_MATCH_1})
       string(APPEND script "add_test([=[${label}.${suite}]=] [=[${program}]=] [=[--gtest_filter=${suite}.*]=])\n"
                            "set_tests_properties([=[${label}.${suite}]=] PROPERTIES WORKING_DIRECTORY [=[${folder}]=]"
-                           " TIMEOUT 1500 LABELS ${label})\n")
+                           " TIMEOUT ${seconds} LABELS ${label})\n")
     endif()
   endforeach()
   file(WRITE ${file} "${script}")
