@@ -135,7 +135,9 @@ Expr RecurrentLayer::AllSteps(const Whole& whole, bool has_cell, RecurrentDirect
 void RecurrentLayer::RequireOneBatch(bool has_cell) const {
   const auto require = [&](std::size_t input, std::size_t axis, const char* name) {
     if (!node_.has_input(input)) return;
-    if (const Dim extent = DimsOf(node_.input(input)).at(axis); !(extent == batch_))
+    const std::vector<Dim> extents = DimsOf(node_.input(input));
+    if (extents.size() <= axis || IsStatic({extents[axis], batch_})) return;  // for types to refuse
+    if (const Dim& extent = extents[axis]; !(extent == batch_))
       throw Unimplemented(StrCat("input ", input, ", ", name, ", is for ", extent.ToString(),
                                  " sequences and X for ", batch_.ToString(),
                                  "; in a layer that is written out step by step both must have "
