@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tenon/ir/parse_extents.h"
+#include "tenon/relax/value_text.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::relax {
@@ -10,7 +11,7 @@ namespace tenon::relax {
 std::string PlainValue::ToString() const {
   if (shape) return StrCat("the shape ", ir::ToText(*shape));
   if (extent) return StrCat("the extent ", extent->ToString());
-  return StrCat("the number ", attrs::ToText(attribute));
+  return StrCat("the number ", ValueText(attribute));
 }
 
 void Scope::Close(BlockKind kind) {

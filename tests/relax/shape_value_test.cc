@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "nn.softmax(%y, axis=1)"},
         Meaning{"ItemsInAListOfNumbers",
                 "    s = R.shape([2, 1])\n    return R.permute_dims(y, axes=[s[1], -2])\n",
-                "transpose(%y, axes=[1, 0])"},
+                "transpose(%y, axes=[1, -2])"},
         Meaning{"ItemAsOperand",
                 "    s = R.shape_of(y)\n    return R.add(R.astype(y, \"int64\"), s[1])\n",
                 "add(cast(%y, dtype=\"int64\"), 6i64)"},
