@@ -11,8 +11,8 @@
 //    "extents": [{"result": 0, "axis": 0, "count": 1}]}
 //
 // "?" is an extent that is known at run time. A step that is a call has "target", a branch also
-// "condition", "otherwise" and "other_inputs", a cut "axis" and "extent". What a case has is what a
-// saved plan has (runtime/plan_json.h).
+// "condition", "otherwise" and "other_inputs", a cut "axis" and "extent", and one that counts up
+// "count_up". What a case has is what a saved plan has (runtime/plan_json.h).
 //
 //   json["program"] = ProgramJson(program);
 //   PlannedProgram same = ReadProgram(manifest["program"]);
