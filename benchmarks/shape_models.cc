@@ -94,7 +94,7 @@ class Writer {
   }
 
  private:
-  static NDArray Value(const ir::Expr& constant) { return ir::Constant(constant)->value; }
+  static NDArray Value(const ir::Expr& constant) { return constant.As<ir::ConstantNode>()->data; }
   onnx::GraphProto& graph() { return *model_.mutable_graph(); }
 
   onnx::ModelProto model_;

@@ -27,6 +27,8 @@ std::string ParameterText(const Parameter& parameter, const attrs::Attrs& attrs)
   switch (parameter.form) {
     case Form::kOneAxis:
       return ValueText(attrs::Value(attrs::List{value}));
+    case Form::kFirstAxis:
+      return value.is_none() ? "0" : CallValueText(value);
     case Form::kReversed:
       return *value.As<bool>() ? "False" : "True";
     case Form::kOutLayout:

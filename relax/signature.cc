@@ -137,7 +137,7 @@ const std::map<std::string_view, Parameters>& Rows() {
         {"zero_point"},
         {"axis", kValue},
         {"out_dtype", kValue, {}, "\"int8\""}}},
-      {"repeat", {{"data"}, {"repeats", kValue}, {"axis", kValue}}},
+      {"repeat", {{"data"}, {"repeats", kValue}, {"axis", kFirstAxis}}},
       {"reshape", {{"x"}, {"shape", kList, "newshape"}}},
       {"sort", {{"x"}, {"axis", kValue}, {"descending", kReversed, "is_ascend"}}},
       {"split", {{"x"}, {"indices_or_sections", kValue}, {"axis", kValue}}},

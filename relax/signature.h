@@ -28,6 +28,7 @@ enum class Form {
   kPadding,        // numbers for all sides, for which one number, or one an axis, may stand
   kList,           // a list of numbers, for which a number may stand
   kOneAxis,        // a list of one in Relax, a number here
+  kFirstAxis,      // an axis; the first one where the attribute has none
   kReversed,       // a bool whose opposite is the attribute
   kOutLayout,      // a layout; that of the data is the attribute's ""
   kFixed,          // no attribute: only the default can be computed

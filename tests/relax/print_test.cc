@@ -100,6 +100,13 @@ INSTANTIATE_TEST_SUITE_P(
                   "d=-7, e=2.0f, f=\"line\\n\") { %x }"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+// In Relax, no axis means the flattened array.
+TEST(PrintTest, RepeatNamesTheFirstAxisWhereRelayHasNone) {
+  const ir::Module module =
+      Parse("def @main(%x: Tensor[(2, 3), float32]) { repeat(%x, repeats=2) }");
+  EXPECT_THAT(PrintRelax(passes::InferType(module)), HasSubstr("R.repeat(x, repeats=2, axis=0)"));
+}
+
 TEST(PrintTest, LetsAreBindings) {
   const ir::Module module = Parse(
       "def @main(%x: Tensor[(2), float32]) { let %y = exp(%x); let %z = add(%y, %y); "

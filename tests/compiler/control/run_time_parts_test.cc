@@ -103,20 +103,20 @@ TEST(RunTimePartsTest, TheMeanOfNoRowsIsNoNumber) {
 }
 
 TEST(RunTimePartsTest, NumbersCountUpToAValue) {
-  const std::string text = R"(
+  const std::string text = R"relay(
 def @main(%x: Tensor[(b, 3), float32], %n: Tensor[(1), int64]) {
   %0 = count_up(%n, extent="#n");
   %1 = broadcast_to_extents(expand_dims(%x, axis=1), (%x, %0), shape="(x0_0, x1_0, 3)");
-  (multiply(% 1, reshape(cast(% 0, dtype = "float32"), newshape = [ -1, 1 ])), sum(% 0), % 0)
-})";
+  (multiply(%1, reshape(cast(%0, dtype="float32"), newshape=[-1, 1])), sum(%0), %0)
+})relay";
   std::vector<runtime::Inputs> runs;
-for (const std::int64_t rows : {1, 4}) {
-  for (const std::int64_t n : {0, 1, 2, 16, 17, 100})
-    runs.push_back({{"x", Rows(rows, 3)}, {"n", Count(n)}});
-}
-ExpectRuns(text, runs);
-const auto sums = ValueOrThrow(ValueOrThrow(Compile(Parsed(text))).Run(runs[5]));
-EXPECT_EQ(*sums[1].data<std::int64_t>(), 4950);
+  for (const std::int64_t rows : {1, 4}) {
+    for (const std::int64_t n : {0, 1, 2, 16, 17, 100})
+      runs.push_back({{"x", Rows(rows, 3)}, {"n", Count(n)}});
+  }
+  ExpectRuns(text, runs);
+  const auto sums = ValueOrThrow(ValueOrThrow(Compile(Parsed(text))).Run(runs[5]));
+  EXPECT_EQ(*sums[1].data<std::int64_t>(), 4950);
 }
 
 TEST(RunTimePartsTest, CountsThatAreNoExtentsAreRefused) {

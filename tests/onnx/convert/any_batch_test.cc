@@ -142,23 +142,15 @@ TEST(AnyBatchOfModelsTest, ALayerOnALayerAsPyTorchWritesThem) {
   ExpectRightForAll(model, runs);
 }
 
-TEST(AnyBatchOfModelsTest, BatchesOfTwoNamesAreComparedAtTheRun) {
+TEST(AnyBatchOfModelsTest, BatchesOfTwoNamesAreRefused) {
   Model model(14);
   NamedInput(model, "x", {"t", "n", "3"});
   NamedInput(model, "h0", {"1", "m", "5"}).Output("y");
   model.Constant("w", Random({1, 15, 3}, 1)).Constant("r", Random({1, 15, 5}, 2));
   SetInt(model.Node("GRU", {"x", "w", "r", "", "", "h0"}, {"y", ""}), "hidden_size", 5);
-  const auto inputs = [](std::int64_t n, std::int64_t m) {
-    return runtime::Inputs{{"x", Random({4, n, 3}, 3)}, {"h0", Random({1, m, 5}, 4)}};
-  };
-  ExpectRightForAll(model, {inputs(2, 2), inputs(1, 1), inputs(17, 17)});
-  const Executable exe =
-      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
-  for (const auto& [n, m] : {std::pair<std::int64_t, std::int64_t>{2, 3}, {2, 1}, {1, 2}}) {
-    const auto result = exe.Run(inputs(n, m));
-    ASSERT_FALSE(result.ok());
-    EXPECT_THAT(std::string(result.status().message()), HasSubstr("nn.gru"));
-  }
+  EXPECT_THAT(std::string(ImportOnnx(model.Bytes(), AnyShapes()).status().message()),
+              HasSubstr("the node making y (GRU): the type Tensor[(m, 5), float32] is not "
+                        "Tensor[(n, 5), float32]"));
 }
 
 TEST(AnyBatchOfModelsTest, StepsThatAreWrittenOutWantOneName) {

@@ -1,7 +1,9 @@
 // Images that are resized to any size, imported and compiled once. Coordinates have the bits that a
-// compile for the numbers gives them, and so have the results.
+// compile for the numbers gives them, and so have nearest elements. Sums of taps may fuse another
+// multiplication and addition.
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "tenon/tests/onnx/any_shapes.h"
 
@@ -15,6 +17,8 @@ struct Mode {
   const char* coordinates;
   const char* rounding = "round_prefer_floor";
   bool excludes_outside = false;
+
+  bool is_exact() const { return std::string_view(mode) == "nearest"; }
 };
 
 constexpr Mode kModes[] = {
@@ -56,7 +60,7 @@ runtime::Inputs Images(const Shape& x, const Shape& like) {
 
 // Of all pairs of these extents along one axis, and of some along the other.
 std::vector<runtime::Inputs> AllSizes() {
-  constexpr std::int64_t kExtents[] = {1, 2, 3, 7, 15, 16, 17, 31, 64};
+  constexpr std::int64_t kExtents[] = {1, 2, 7, 16, 31};
   std::vector<runtime::Inputs> runs;
   for (const std::int64_t in : kExtents) {
     for (const std::int64_t out : kExtents) {
@@ -76,7 +80,7 @@ TEST_P(AnySizeTest, AsLargeAsAnotherImage) {
   NamedInput(model, "like", {"1", "1", "a", "b"}).Output("y");
   AddSizes(model);
   SetMode(model.Node("Resize", {"x", "", "", "sizes"}, {"y"}), GetParam());
-  ExpectRightForAll(model, AllSizes(), true);
+  ExpectRightForAll(model, AllSizes(), GetParam().is_exact());
 }
 
 // 5 times 2.6F is 13, of which a little less than 2.6 falls short before it is rounded.
@@ -97,7 +101,7 @@ TEST_P(AnySizeTest, ByScalesThatAreNoWholeNumbers) {
                                         {17, 123},
                                         {33, 85}})
       runs.push_back({{"x", Random({height % 2 + 1, 2, height, width}, 1)}});
-    ExpectRightForAll(model, runs, true);
+    ExpectRightForAll(model, runs, GetParam().is_exact());
   }
 }
 
@@ -116,12 +120,12 @@ TEST(AnySizeOfModelsTest, SignalsAndVolumes) {
         ExpectRightForAll(model,
                           {Images({1, 2, 5}, {1, 1, 17}), Images({3, 2, 33}, {1, 1, 32}),
                            Images({1, 2, 1}, {1, 1, 9}), Images({2, 2, 19}, {1, 1, 1})},
-                          true);
+                          mode.is_exact());
       } else {
         ExpectRightForAll(
             model,
             {Images({1, 2, 3, 4, 5}, {1, 1, 5, 3, 17}), Images({2, 2, 1, 7, 16}, {1, 1, 4, 9, 16})},
-            true);
+            mode.is_exact());
       }
     }
   }
@@ -139,7 +143,7 @@ TEST(AnySizeOfModelsTest, ImagesOfAnySizeBecomeOneSize) {
     std::vector<runtime::Inputs> runs;
     for (const Shape& shape : {Shape{1, 3, 1, 1}, Shape{2, 3, 6, 17}, Shape{1, 3, 5, 40}})
       runs.push_back({{"x", Random(shape, 3)}});
-    ExpectRightForAll(model, runs, true);
+    ExpectRightForAll(model, runs, mode.is_exact());
   }
 }
 
