@@ -192,8 +192,9 @@ TEST(SavedFilesTest, AFormatOfTheFutureIsRefused) {
   manifest["format"] = 4;
   WriteText(saved.File("tenon.json"), manifest.dump());
   EXPECT_EQ(LoadExecutable(saved.path()).status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(saved.Failure(),
-              HasSubstr("tenon.json has format 4; this version of Tenon reads the formats 2 and 3"));
+  EXPECT_THAT(
+      saved.Failure(),
+      HasSubstr("tenon.json has format 4; this version of Tenon reads the formats 2 and 3"));
 }
 
 // A library made by hand, which the manifest takes for the one that was saved.
