@@ -63,6 +63,7 @@ TenonError* tenon_read_onnx(const char* path, const char* shapes, TenonModule** 
   return Run(__func__, [&] {
     Give(ValueOrThrow(tenon::onnx_import::LoadOnnx(RequiredText(path, "path"),
                                                    {.shapes = tenon::c_api::ShapesOf(shapes),
+                                                    .symbolic = true,
                                                     .control_flow = false,  // tenon_compile: a plan
                                                     .evaluate = tenon::strategies::EvaluateCall})),
          module);

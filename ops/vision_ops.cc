@@ -152,6 +152,7 @@ void TakeFirst(TypeCall& call) {
 
 void CountUp(TypeCall& call) {
   const auto* count = call.tensor(0);
+  if (count == nullptr) return;
   call.LearnResult(
       ir::TensorType({RunTimeExtent(call, count, call.attrs<CountUpAttrs>().extent)}, Int64));
 }
