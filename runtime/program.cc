@@ -182,7 +182,7 @@ class Machine {
 
   static void Cut(Frame& frame, const Step& step) {
     if (step.inputs.size() == 1) return Count(frame, step);
-    const Value& whole = frame.registers[step.inputs[0]];
+    Value& whole = frame.registers[step.inputs[0]];
     const std::int64_t count = *frame.registers[step.inputs[1]].array.data<std::int64_t>();
     const std::int64_t extent = std::clamp<std::int64_t>(count, 0, whole.array.shape()[step.axis]);
     SetExtent(frame, step, extent);
@@ -198,6 +198,8 @@ class Machine {
     shape[step.axis] = extent;
     NDArray part = NDArray::View(shape, whole.array.dtype(), whole.array.raw(),
                                  std::make_shared<NDArray>(whole.array));
+    // Neither may be written in place from here on: the other has its elements.
+    whole.is_own = false;
     frame.registers[step.outputs[0]] = {std::move(part), false};
   }
 

@@ -61,6 +61,7 @@ class Verifier {
       case NodeKind::kConstant:
         RequireOutputs(node, 1);
         RequireIndex("constant", node.constant, num_constants_);
+        Require(node.outputs[0].extents.empty(), "is a constant with a variable in its shape");
         return;
       case NodeKind::kKernel:
         Require(!node.outputs.empty(), "has no output");

@@ -64,6 +64,9 @@ const std::shared_ptr<const std::vector<Term>>& Unknown() {
 
 // A term may be as long as an expression of a file asks for.
 constexpr std::size_t kMaxTerms = 1000;
+// Of an expression as text. One within another may stand there several times, so each level can
+// triple it.
+constexpr std::size_t kMaxText = 16384;
 constexpr std::size_t kMaxAtoms = 64;
 
 }  // namespace
@@ -97,6 +100,7 @@ struct DimBuilder {
     auto atom = std::make_shared<DimAtom>();
     atom->kind = kind;
     atom->text = StrCat(name, "(", a.ToString(), ", ", b.ToString(), ")");
+    if (atom->text.size() > kMaxText) throw InvalidArgument("an extent's expression is too large");
     atom->a = a;
     atom->b = b;
     return Of(DimAtomRef(std::move(atom)));

@@ -39,18 +39,29 @@ struct AxisSlice {
   std::size_t place = 0;  // in the inputs
 };
 
-// A bound as a slice has it, where that is a number whatever the extent.
+bool IsCountedFromFront(const Dim& bound) {
+  const std::optional<std::int64_t> least = bound.LowerBound();
+  return least && *least >= 0;
+}
+
+// A bound as a slice has it, where that is a number whatever the extent. One below 0 for some
+// extents counts from the end of these alone.
 std::optional<std::int64_t> NumberOf(const std::optional<Dim>& bound, const Dim& extent) {
   if (!bound) return std::nullopt;
   if (bound->is_static()) return bound->value();
   const Dim from_end = *bound - extent;
-  if (!from_end.is_static() || from_end.value() > 0) return std::nullopt;
+  if (!from_end.is_static() || from_end.value() > 0 || !IsCountedFromFront(*bound))
+    return std::nullopt;
   return from_end.value() == 0 ? std::numeric_limits<std::int32_t>::max() : from_end.value();
 }
 
-bool IsCountedFromFront(const Dim& bound) {
-  const std::optional<std::int64_t> least = bound.LowerBound();
-  return least && *least >= 0;
+// An element counted from the end, at which a slice on the way down begins, is there for all
+// extents. Throws Unimplemented where it may not be: the standard begins at the first one then.
+void RequireStart(const AxisSlice& slice, std::int64_t start, const Dim& extent) {
+  const std::optional<std::int64_t> least = extent.LowerBound();
+  if (slice.step > 0 || start >= 0 || (least && *least >= -start)) return;
+  throw Unimplemented(StrCat("a slice on the way down begins at element ", start,
+                             " of an extent of ", extent.ToString(), ", which may be shorter"));
 }
 
 std::vector<AxisSlice> SlicesOf(Node& node) {
@@ -95,6 +106,13 @@ std::vector<AxisSlice> SlicesOf(Node& node) {
     slices.push_back(std::move(slice));
   }
   return slices;
+}
+
+// Whether the bounds are expressions of elements counted from the front. What may be either is cut
+// when the model runs; a step below 1 cannot be.
+bool IsBetween(const AxisSlice& slice) {
+  if (!slice.start || !slice.end) return false;
+  return slice.step < 1 || (IsCountedFromFront(*slice.start) && IsCountedFromFront(*slice.end));
 }
 
 // The elements at start, start + step, ..., as many as the bounds, which are expressions, say.
@@ -168,7 +186,11 @@ std::vector<Expr> Slice(Node& node) {
       continue;
     }
     // Of an expression, the operator clamps them itself.
-    if (extent.is_static()) Clamp(extent.value(), slice.step, &*start, &*end);
+    if (extent.is_static()) {
+      Clamp(extent.value(), slice.step, &*start, &*end);
+    } else {
+      RequireStart(slice, *start, extent);
+    }
     by_numbers.begin.push_back(*start);
     by_numbers.end.push_back(*end);
     by_numbers.strides.push_back(slice.step);
@@ -177,7 +199,7 @@ std::vector<Expr> Slice(Node& node) {
   Expr y = x;
   if (!by_numbers.begin.empty() || others.empty()) y = node.Typed(ops::StridedSlice(y, by_numbers));
   for (const AxisSlice& slice : others)
-    y = slice.start && slice.end ? TakeBetween(node, y, slice) : CutBetween(node, y, slice);
+    y = IsBetween(slice) ? TakeBetween(node, y, slice) : CutBetween(node, y, slice);
   return {y};
 }
 

@@ -48,7 +48,8 @@ template <typename Function>
 std::optional<Dims> Pairwise(const Dims& a, const Dims& b, const Function& function) {
   if (a.size() != b.size() && a.size() != 1 && b.size() != 1) return std::nullopt;
   Dims results;
-  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+  const std::size_t size = a.size() == 1 ? b.size() : a.size();
+  for (std::size_t i = 0; i < size; ++i) {
     const std::optional<Dim> result = function(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
     if (!result) return std::nullopt;
     results.push_back(*result);
@@ -60,6 +61,14 @@ std::optional<Dim> Quotient(const Dim& a, const Dim& b) {
   if (!b.is_static()) return ExactQuotient(a, b);
   if (b.value() < 1) return std::nullopt;
   return FloorDiv(a, b.value());
+}
+
+// Rounded toward zero, as integers are divided.
+std::optional<Dim> Truncated(const Dim& a, const Dim& b) {
+  const std::optional<std::int64_t> least = a.LowerBound();
+  if (!b.is_static() || a.is_any() || (least && *least >= 0)) return Quotient(a, b);
+  const std::optional<Dim> above = Quotient(Max(a, 0), b), below = Quotient(Max(Dim(0) - a, 0), b);
+  return above && below ? std::optional(*above - *below) : std::nullopt;
 }
 
 std::optional<Dims> OfTake(const ir::CallNode& call, const Dims& data) {
@@ -150,7 +159,7 @@ std::optional<Dims> OfCall(const ir::CallNode& call, const Values& values) {
       {known.multiply, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return x * y; }},
       {known.maximum, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return Max(x, y); }},
       {known.minimum, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return Min(x, y); }},
-      {known.divide, Quotient},
+      {known.divide, Truncated},
       {known.floor_divide, Quotient},
   };
   for (const auto& [op, function] : rows) {

@@ -166,5 +166,16 @@ TEST(DimTest, RandomExpressionsHaveTheValuesOfTheirParts) {
   }
 }
 
+// Each level stands in the next several times.
+TEST(DimTest, AnExpressionThatGrowsByEachLevelIsRefused) {
+  Dim n = Dim::Symbol("n");
+  const auto grow = [&] {
+    for (int level = 0; level < 40; ++level)
+      n = Max(Min(n * 3, Dim(level + 7)) - FloorDiv(n, 5), FloorDiv(n, level + 2));
+  };
+  EXPECT_THAT([&] { grow(); }, ::testing::ThrowsMessage<Error>(
+                                   ::testing::HasSubstr("an extent's expression is too large")));
+}
+
 }  // namespace
 }  // namespace tenon

@@ -88,6 +88,22 @@ def @main(%x: Tensor[(7, 3), float32], %y: Tensor[(7), float32]) {
               {{"x", Rows(7, 3)}, {"y", NDArray::FromVector<float>({7}, {0, 0, 0, 0, 0, 0, 1})}}});
 }
 
+// The first elements of an array lie where it lies.
+TEST(RunTimePartsTest, AWriteLeavesWhatWasCutBeforeIt) {
+  ExpectRuns(R"(
+def @main(%x: Tensor[(9, 4), float32], %i: Tensor[(1), int64], %v: Tensor[(4), float32], %u: Tensor[(4), float32], %n: Tensor[(1), int64]) {
+  %0 = scatter_nd(%x, %i, %v, mode="update");
+  %1 = take_first(%0, %n, extent="#k");
+  %2 = scatter_nd(%0, %i, %u, mode="update");
+  (%1, %2, exp(%1))
+})",
+             WithCounts({{"x", Rows(9, 4)},
+                         {"i", Count(1)},
+                         {"v", NDArray::FromVector<float>({4}, {1, 2, 3, 4})},
+                         {"u", NDArray::FromVector<float>({4}, {-1, -2, -3, -4})}},
+                        {3, 9, 1}));
+}
+
 // NaN, as NumPy has it.
 TEST(RunTimePartsTest, TheMeanOfNoRowsIsNoNumber) {
   const Executable exe = ValueOrThrow(Compile(Parsed(

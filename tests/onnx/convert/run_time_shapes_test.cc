@@ -349,5 +349,69 @@ TEST(RunTimeShapesTest, EachTurnOfALoopCountsForItself) {
   }
 }
 
+// --- extents that are computed from extents
+
+std::vector<runtime::Inputs> OfLengths(const Integers& lengths) {
+  std::vector<runtime::Inputs> runs;
+  for (const std::int64_t n : lengths) runs.push_back({{"x", Random({n}, 1)}});
+  return runs;
+}
+
+// A bound below 0 counts from the end.
+TEST(ExtentArithmeticTest, ABoundMayBeBelowZeroForSomeExtents) {
+  for (const bool is_start : {true, false}) {
+    Model model;
+    NamedInput(model, "x", {"n"}).Output("y").Integers("three", {3}).Integers("zero", {0});
+    model.Integers("end", {1000});
+    model.Node("Shape", {"x"}, {"shape"});
+    model.Node("Sub", {"shape", "three"}, {"bound"});
+    model.Node("Slice", is_start ? Names{"x", "bound", "end"} : Names{"x", "zero", "bound"}, {"y"});
+    const Executable exe =
+        ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+    for (const runtime::Inputs& inputs : OfLengths({1, 2, 3, 4, 17})) {
+      const auto expected = testing_graphs::Outcome(OfNumbers(model, inputs), inputs);
+      testing_graphs::ExpectClose(ValueOrThrow(exe.Run(inputs)), expected);
+    }
+  }
+}
+
+TEST(ExtentArithmeticTest, QuotientsAreRoundedTowardZero) {
+  Model model;
+  NamedInput(model, "x", {"n"}).Output("y");
+  model.Integers("four", {4}).Integers("three", {3}).Integers("one", {1});
+  model.Node("Shape", {"x"}, {"shape"});
+  model.Node("Sub", {"shape", "four"}, {"less"});
+  model.Node("Div", {"less", "three"}, {"quotient"});
+  model.Node("Add", {"quotient", "one"}, {"count"});
+  model.Node("ConstantOfShape", {"count"}, {"zeros"});
+  model.Node("Concat", {"x", "zeros"}, {"y"});
+  SetInt(*model.proto.mutable_graph()->mutable_node(model.proto.graph().node_size() - 1), "axis",
+         0);
+  ExpectRightForAll(model, OfLengths({2, 3, 4, 5, 7, 17}));
+}
+
+TEST(ExtentArithmeticTest, AStartThatMayLieBeforeTheFirstElementIsRefused) {
+  Model model;
+  NamedInput(model, "x", {"n"}).Output("y");
+  model.Integers("start", {-2})
+      .Integers("end", {-1000})
+      .Integers("axis", {0})
+      .Integers("step", {-2});
+  model.Node("Slice", {"x", "start", "end", "axis", "step"}, {"y"});
+  EXPECT_THAT(std::string(ImportOnnx(model.Bytes(), AnyShapes()).status().message()),
+              HasSubstr("begins at element -2 of an extent of n, which may be shorter"));
+}
+
+TEST(ExtentArithmeticTest, AShapeOfNoValuesAndOneValueMakeNone) {
+  Model model;
+  NamedInput(model, "x", {"n"}).Input("z", {}).Output("y");
+  model.Node("Shape", {"z"}, {"none"});
+  model.Node("Shape", {"x"}, {"one"});
+  model.Node("Add", {"none", "one"}, {"sum"});
+  model.Node("ConstantOfShape", {"sum"}, {"scalar"});
+  model.Node("Add", {"scalar", "x"}, {"y"});
+  EXPECT_TRUE(ImportOnnx(model.Bytes(), AnyShapes()).ok());
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import
