@@ -91,6 +91,21 @@ TEST(SymbolicPlanTest, AVariableThatIsNoSymbolIsRefused) {
   EXPECT_THROW(SymbolicPlan{std::move(example)}, Error);
 }
 
+// As much memory as the file has is all that there is.
+TEST(SymbolicPlanTest, AConstantHasNoVariableInItsShape) {
+  Plan plan = SymbolicExample();
+  plan.nodes.push_back({.kind = NodeKind::kConstant,
+                        .name = "p0",
+                        .constant = 0,
+                        .inputs = {},
+                        .outputs = {{.shape = {3}, .dtype = Float32}}});
+  VerifyPlan(plan, 1, 1);
+  plan.nodes.back().outputs[0].extents = {Dim::Symbol("n")};
+  EXPECT_THAT([&] { VerifyPlan(plan, 1, 1); },
+              ::testing::ThrowsMessage<Error>(
+                  HasSubstr("node 5 (p0): is a constant with a variable in its shape")));
+}
+
 TEST(SymbolicPlanTest, GraphJsonShowsExpressions) {
   EXPECT_THAT(ToGraphJson(SymbolicExample()), HasSubstr("\"n + 1\""));
 }
