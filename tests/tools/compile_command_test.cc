@@ -228,6 +228,15 @@ TEST_F(CliTest, S004_25_GenericSchedulesAreAskedForByTarget) {
   EXPECT_THAT(OutputOf("compile %/model.relay --target=c --emit=schedule"), HasSubstr(", 16)"));
   EXPECT_THAT(OutputOf("run %/model.relay --input x=%/x.npy --input w=%/w.npy --target=c"),
               HasSubstr("[1, 2, 3, 6, 0, 0, 0, 0]"));
+  // The usual schedule puts the loops of the sum outside the innermost one.
+  Write("conv.relay",
+        "def @main(%x: Tensor[(2, 4, 9, 9), float32], %w: Tensor[(6, 4, 3, 3), float32]) "
+        "{ nn.conv2d(%x, %w) }\n");
+  EXPECT_THAT(
+      OutputOf("compile %/conv.relay --target=c --emit=schedule"),
+      AllOf(HasSubstr("s[conv2d_nchw].Parallel(ax0_ax1_fused)"), Not(HasSubstr("Reorder"))));
+  EXPECT_THAT(OutputOf("compile %/conv.relay --library te --emit=schedule"),
+              HasSubstr("s[conv2d_nchw].Reorder("));
 }
 
 TEST_F(CliTest, CompileExportsMachineCodeThatAProgramLinks) {
