@@ -102,6 +102,8 @@ std::optional<Dims> OfWhere(const ir::CallNode& call, const Values& values) {
   const auto* type = condition->checked_type.As<ir::TensorTypeNode>();
   if (!a || !b || !yes || !no || type->shape.size() > 1) return std::nullopt;
   const std::size_t count = std::max({a->size(), b->size(), yes->size(), no->size()});
+  for (const auto* operand : {&*a, &*b, &*yes, &*no})
+    if (operand->empty()) return std::nullopt;
   const auto differ = [](const Dim& x, const Dim& y) {
     const std::optional<std::int64_t> below = (x - y).LowerBound(), above = (y - x).LowerBound();
     return (below && *below > 0) || (above && *above > 0);
