@@ -173,9 +173,12 @@ Expr PlacesOfMaxima(const Node& node, const Pooling& p, const Expr& maximum, boo
   const std::int64_t plane = image[2] * image[3];
   const Expr planes =
       ops::Add(PlacesAlong(0, shape[0], 0, shape[1] * plane), PlacesAlong(1, shape[1], 0, plane));
-  const Expr firsts =
-      ops::Add(PlacesAlong(2, result[2], -w.before[0] * down, w.strides[0] * down),
-               PlacesAlong(3, result[3], -w.before[1] * across, w.strides[1] * across));
+  // A stride is no larger than the image where there is a second window, and may be anything else.
+  const auto step = [&](std::size_t axis, std::int64_t unit) {
+    return result[axis + 2] > 1 ? w.strides[axis] * unit : 0;
+  };
+  const Expr firsts = ops::Add(PlacesAlong(2, result[2], -w.before[0] * down, step(0, down)),
+                               PlacesAlong(3, result[3], -w.before[1] * across, step(1, across)));
   return ops::Add(ops::Add(planes, firsts), ops::Take(TableOf({count}, offsets), tap));
 }
 

@@ -103,6 +103,17 @@ TEST(OnnxPoolTest, ThePlaceIsNeverThatOfPadding) {
 }
 
 // The fuzzer of the front end asked for two gigabytes of places with a padding of 2^24 columns.
+// Where there is one window, its stride means nothing.
+TEST(OnnxPoolTest, AStrideBesideOneWindowMayBeAnyNumber) {
+  const Model model = Written({.name = "far",
+                               .shape = {1, 1, 3, 5},
+                               .kernel = {3, 5},
+                               .strides = {std::int64_t{1} << 62, std::int64_t{1} << 62},
+                               .dilations = {1, 1},
+                               .pads = {0, 0, 0, 0}});
+  EXPECT_TRUE(Imported(model).ok()) << Imported(model).status();
+}
+
 TEST(OnnxPoolTest, RefusesPlacesOfTooManyTaps) {
   const Pooling wide{"", {1, 1, 5, 5}, {5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 18874367}};
   EXPECT_THAT(MessageOf(Imported(Written(wide)), kInvalid),
