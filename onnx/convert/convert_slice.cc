@@ -56,10 +56,11 @@ std::optional<std::int64_t> NumberOf(const std::optional<Dim>& bound, const Dim&
 }
 
 // An element counted from the end, at which a slice on the way down begins, is there for all
-// extents. Throws Unimplemented where it may not be: the standard begins at the first one then.
+// extents. Without elements, the last one is as good as any. Throws Unimplemented where it may not
+// be: the standard begins at the first one then.
 void RequireStart(const AxisSlice& slice, std::int64_t start, const Dim& extent) {
   const std::optional<std::int64_t> least = extent.LowerBound();
-  if (slice.step > 0 || start >= 0 || (least && *least >= -start)) return;
+  if (slice.step > 0 || start >= -1 || (least && *least >= -start)) return;
   throw Unimplemented(StrCat("a slice on the way down begins at element ", start,
                              " of an extent of ", extent.ToString(), ", which may be shorter"));
 }
