@@ -27,7 +27,7 @@ using runtime::Plan;
 // Gathers kernels and constants of plans.
 class Gatherer {
  public:
-  // Counts the kernels and constants of the plan anew.
+  // The plan with its kernels and constants counted among all that are gathered.
   Plan Add(Lowered lowered) {
     std::unordered_map<int, int> kernels, constants;
     Plan plan = std::move(lowered.plan);
