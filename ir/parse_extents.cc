@@ -8,7 +8,8 @@ namespace {
 
 class ExtentsReader : public TypeReader {
  public:
-  explicit ExtentsReader(const std::string& text) : TypeReader(text, "extents") {}
+  ExtentsReader(const std::string& text, const ExtentOfName& meaning)
+      : TypeReader(text, "extents"), meaning_(meaning) {}
 
   std::vector<Dim> Read() {
     std::vector<Dim> extents = Extents();
@@ -16,11 +17,18 @@ class ExtentsReader : public TypeReader {
       Fail(token_, StrCat(Shown(token_), " comes after the extents"));
     return extents;
   }
+
+ private:
+  Dim Variable(const std::string& name) override { return meaning_(name); }
+
+  const ExtentOfName& meaning_;
 };
 
 }  // namespace
 
-std::vector<Dim> ParseExtents(const std::string& text) { return ExtentsReader(text).Read(); }
+std::vector<Dim> ParseExtents(const std::string& text, const ExtentOfName& meaning) {
+  return ExtentsReader(text, meaning).Read();
+}
 
 std::string ToText(const std::vector<Dim>& extents) {
   const auto add = [](std::string* out, const Dim& dim) { *out += dim.ToString(); };

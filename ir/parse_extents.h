@@ -4,6 +4,7 @@
 #ifndef TENON_IR_PARSE_EXTENTS_H_
 #define TENON_IR_PARSE_EXTENTS_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,12 @@
 
 namespace tenon::ir {
 
-// Throws InvalidArgument for a text that is no list of extents in parentheses.
-std::vector<Dim> ParseExtents(const std::string& text);
+using ExtentOfName = std::function<Dim(const std::string& name)>;
+
+// `meaning` says what names stand for: a variable of that name, unless it is given. Expressions are
+// simplified by what is known of these extents. Throws InvalidArgument for a text that is no list
+// of extents in parentheses.
+std::vector<Dim> ParseExtents(const std::string& text, const ExtentOfName& meaning = Dim::Symbol);
 // "(n, 2*n + 1, 4)"
 std::string ToText(const std::vector<Dim>& extents);
 

@@ -95,12 +95,12 @@ Dim TypeReader::Factor() {
     Expect(")", "after an extent's expression");
     return inner;
   }
-  if (Accept("#")) return Dim::Symbol("#" + ExpectKind(TokenKind::kName, "a name after #").text);
+  if (Accept("#")) return Variable("#" + ExpectKind(TokenKind::kName, "a name after #").text);
   if (token_.kind == TokenKind::kName) {
     const Token name = Advance();
-    return IsPunct("(") ? ExtentCall(name) : Dim::Symbol(name.text);
+    return IsPunct("(") ? ExtentCall(name) : Variable(name.text);
   }
-  if (token_.kind == TokenKind::kString) return Dim::Symbol(Advance().text);
+  if (token_.kind == TokenKind::kString) return Variable(Advance().text);
   return Number();
 }
 

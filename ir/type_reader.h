@@ -1,6 +1,5 @@
 // Types in Relay text: tensors with extents that are expressions, tuples, functions, references.
-// Only files of ir/ include this
-// header.
+// Only files of ir/ include this header.
 #ifndef TENON_IR_TYPE_READER_H_
 #define TENON_IR_TYPE_READER_H_
 
@@ -19,6 +18,8 @@ class TypeReader : public TokenReader {
  protected:
   Type ParseType();
   std::vector<Dim> Extents();
+  // What a name in an extent stands for.
+  virtual Dim Variable(const std::string& name) { return Dim::Symbol(name); }
   // Names that stand for any type here. Such a type is not known until inference.
   std::vector<std::vector<std::string>> type_parameters_;
 

@@ -239,33 +239,31 @@ std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape&
 
 namespace {
 
-// Ends from here on mean the end of an axis, as exporters write them.
+// Bounds from here on mean an end of the axis, as exporters write them.
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int32_t>::max();
+// A longer stride takes one element of any axis, as this one does. Sums with it fit 64 bits.
+constexpr std::int64_t kMaxStride = std::int64_t{1} << 62;
 
 // A slice of an axis of any extent: its bounds are clamped as those of a number.
 SliceDims RangeOf(const Dim& extent, std::int64_t from, std::int64_t to, std::int64_t stride,
                   bool by_size) {
-  const auto clamped = [](const Dim& low, const Dim& bound, const Dim& high) {
-    return Min(Max(bound, low), high);
+  const auto clamped = [&](std::int64_t bound, const Dim& low, const Dim& high) {
+    if (bound >= kUnbounded) return high;
+    if (bound <= -kUnbounded) return low;
+    return Min(Max(bound < 0 ? extent + bound : Dim(bound), low), high);
   };
-  const auto from_front = [&](std::int64_t bound) {
-    return bound < 0 ? extent + bound : bound >= kUnbounded ? extent : Dim(bound);
-  };
-  Dim begin = from_front(from);
   if (by_size) {
-    begin = clamped(0, begin, extent);
+    const Dim begin = clamped(from, 0, extent);
     const Dim rest = extent - begin;
     return {begin, 1, to == -1 ? rest : Min(std::max<std::int64_t>(to, 0), rest)};
   }
+  stride = std::clamp(stride, -kMaxStride, kMaxStride);
   if (stride > 0) {
-    begin = clamped(0, begin, extent);
-    const Dim end = to <= -kUnbounded ? Dim(0) : clamped(0, from_front(to), extent);
-    return {begin, stride, Max(CeilDiv(end - begin, stride), 0)};
+    const Dim begin = clamped(from, 0, extent);
+    return {begin, stride, Max(CeilDiv(clamped(to, 0, extent) - begin, stride), 0)};
   }
-  begin = clamped(-1, begin, extent - 1);
-  const Dim end = to <= -kUnbounded ? Dim(-1) : clamped(-1, from_front(to), extent - 1);
-  return {begin, stride,
-          Max(CeilDiv(begin - end, stride <= -kUnbounded ? kUnbounded : -stride), 0)};
+  const Dim begin = clamped(from, -1, extent - 1);
+  return {begin, stride, Max(CeilDiv(begin - clamped(to, -1, extent - 1), -stride), 0)};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "tenon/ir/parse_extents.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/given_extents.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/type_relation.h"
 #include "tenon/passes/infer_type.h"
@@ -68,19 +69,17 @@ Expr Broadcast(const Expr& x, const Dims& target, const Scope& scope, const Span
   for (const Dim& dim : target) dim.AddSymbols(&symbols);
   std::vector<Expr> others;
   std::vector<ir::Type> types;
-  std::map<std::string, Dim> names;
+  std::map<std::string, ops::ExtentPlace> places;
   for (const std::string& symbol : symbols) {
     const auto place = scope.extents.find(symbol);
     if (place == scope.extents.end())
       throw Unimplemented(StrCat("the shape ", ir::ToText(target), " has the variable ", symbol,
                                  ", and no parameter has the extent ", symbol, " alone"));
-    names.emplace(symbol, Dim::Symbol(StrCat("x", others.size(), "_", place->second.axis)));
+    places.emplace(symbol, ops::ExtentPlace{others.size(), place->second.axis});
     others.push_back(place->second.param);
     types.push_back(others.back().checked_type());
   }
-  Dims renamed;
-  for (const Dim& dim : target) renamed.push_back(dim.Substitute(names));
-  const Expr call = ops::BroadcastToExtents(x, others, ir::ToText(renamed));
+  const Expr call = ops::BroadcastToExtents(x, others, ops::TextOfExtents(target, places));
   const auto& node = *call.As<ir::CallNode>();
   return passes::InferCall(ir::Call::Make(
       node.callee, {x, ir::Tuple::Make(others, span, ir::TupleType(types))}, node.attrs, span));

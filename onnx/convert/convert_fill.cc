@@ -122,7 +122,10 @@ std::optional<Expr> RangeOfExtents(const Node& node) {
   if (!step.is_static()) return std::nullopt;
   if (step.value() == 0) throw InvalidArgument("the step is zero");
   const Dim span = step.value() > 0 ? bounds[1] - bounds[0] : bounds[0] - bounds[1];
-  const Dim count = Max(CeilDiv(span, std::abs(step.value())), 0);
+  // A longer step gives one number at most, as this one does. Sums with it fit 64 bits.
+  constexpr std::int64_t kMaxStep = std::int64_t{1} << 62;
+  const Dim count =
+      Max(CeilDiv(span, std::abs(std::clamp(step.value(), -kMaxStep, kMaxStep))), 0);
   const auto wide = [&](std::size_t i) {
     return ops::Reshape(ops::Cast(node.input(i), Int64), {1});
   };

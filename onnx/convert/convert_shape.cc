@@ -197,6 +197,13 @@ std::vector<Expr> Split(Node& node) {
   } else if (node.has_input(1)) {
     given = node.ShapeValue(1);
   }
+  if (!given.empty() && static_cast<std::int64_t>(given.size()) != parts)
+    throw InvalidArgument(
+        StrCat("there are ", given.size(), " lengths for the ", parts, " outputs"));
+  for (const Dim& length : given) {
+    if (length.is_static() && length.value() < 0)
+      throw InvalidArgument(StrCat("a part has the length ", length.value()));
+  }
   const auto parts_of = [&](const ops::SplitAttrs& attrs) {
     const Expr tuple = ops::Split(x, attrs);
     std::vector<Expr> outputs;
@@ -211,15 +218,23 @@ std::vector<Expr> Split(Node& node) {
     const Dim last = given.back();
     given.pop_back();
     Ints cuts;
-    std::int64_t sum = 0;
+    Dim sum = 0;
     for (const Dim& length : given) {
       if (!length.is_static())
         throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into parts of ",
                                    ir::ToText(given), " and ", last.ToString(),
                                    "; all but the last must be numbers"));
-      cuts.push_back(sum += length.value());
+      sum = sum + length;
+      cuts.push_back(sum.value());
     }
-    return parts_of({.indices_or_sections = cuts, .axis = axis});
+    std::vector<Expr> outputs = parts_of({.indices_or_sections = cuts, .axis = axis});
+    if (last.is_static() && last.value() > 0) {
+      // The extent must then be a certain number. The relation of reshape asks for that.
+      Ints codes(DimsOf(x).size(), 0);
+      codes[static_cast<std::size_t>(axis)] = last.value();
+      outputs.back() = node.Typed(ops::Reshape(outputs.back(), codes));
+    }
+    return outputs;
   }
   if (!IsStatic(given))
     throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into parts of ",
@@ -233,13 +248,13 @@ std::vector<Expr> Split(Node& node) {
       lengths.push_back(std::max<std::int64_t>(0, std::min(length, extent - i * length)));
     node.Ignore("num_outputs");
   }
-  std::int64_t sum = 0;
+  Dim sum = 0;
   Ints cuts;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
-    if (i > 0) cuts.push_back(sum);
-    sum += lengths[i];
+    if (i > 0) cuts.push_back(sum.value());
+    sum = sum + lengths[i];
   }
-  if (sum != extent || static_cast<std::int64_t>(lengths.size()) != parts)
+  if (sum != Dim(extent) || static_cast<std::int64_t>(lengths.size()) != parts)
     throw InvalidArgument(StrCat("the parts [", StrJoin(lengths, ", "), "] do not make up the ",
                                  parts, " outputs of an extent of ", extent));
   return parts_of({.indices_or_sections = cuts, .axis = axis});

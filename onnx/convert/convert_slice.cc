@@ -55,12 +55,19 @@ std::optional<std::int64_t> NumberOf(const std::optional<Dim>& bound, const Dim&
   return from_end.value() == 0 ? std::numeric_limits<std::int32_t>::max() : from_end.value();
 }
 
-// An element counted from the end, at which a slice on the way down begins, is there for all
-// extents. Without elements, the last one is as good as any. Throws Unimplemented where it may not
-// be: the standard begins at the first one then.
-void RequireStart(const AxisSlice& slice, std::int64_t start, const Dim& extent) {
+// A longer step takes one element of any axis, as this one does. Sums with it fit 64 bits, and it
+// is a double.
+constexpr std::int64_t kMaxStep = std::int64_t{1} << 62;
+
+// Where a slice begins. On the way down, an element counted from the end must be there for all
+// extents. Without elements, the last one is as good as any. Where it may not be there, the
+// standard begins at the first one. That is right for any extent if the number is as small as
+// exporters write it; smaller extents with others throw Unimplemented.
+std::int64_t StartOf(const AxisSlice& slice, std::int64_t start, const Dim& extent) {
+  if (slice.step > 0 || start >= -1) return start;
+  if (start <= -std::numeric_limits<std::int32_t>::max()) return 0;
   const std::optional<std::int64_t> least = extent.LowerBound();
-  if (slice.step > 0 || start >= -1 || (least && *least >= -start)) return;
+  if (least && *least >= -start) return start;
   throw Unimplemented(StrCat("a slice on the way down begins at element ", start,
                              " of an extent of ", extent.ToString(), ", which may be shorter"));
 }
@@ -100,7 +107,7 @@ std::vector<AxisSlice> SlicesOf(Node& node) {
   const auto rank = static_cast<std::size_t>(RankOf(node.input(0)));
   for (std::size_t i = 0; i < count; ++i) {
     AxisSlice slice{.axis = ops::NormalAxis(axes ? (*axes)[i] : static_cast<std::int64_t>(i), rank),
-                    .step = steps[i],
+                    .step = std::clamp(steps[i], -kMaxStep, kMaxStep),
                     .place = i};
     if (starts) slice.start = (*starts)[i];
     if (ends) slice.end = (*ends)[i];
@@ -190,7 +197,7 @@ std::vector<Expr> Slice(Node& node) {
     if (extent.is_static()) {
       Clamp(extent.value(), slice.step, &*start, &*end);
     } else {
-      RequireStart(slice, *start, extent);
+      start = StartOf(slice, *start, extent);
     }
     by_numbers.begin.push_back(*start);
     by_numbers.end.push_back(*end);

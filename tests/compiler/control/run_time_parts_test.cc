@@ -135,6 +135,16 @@ def @main(%x: Tensor[(b, 3), float32], %n: Tensor[(1), int64]) {
   EXPECT_EQ(*sums[1].data<std::int64_t>(), 4950);
 }
 
+// A count may be 0; nothing else is known of it.
+TEST(RunTimePartsTest, ExtentsOfOthersMayBeZero) {
+  ExpectRuns(R"relay(
+def @main(%x: Tensor[(9), float32], %n: Tensor[(1), int64]) {
+  %0 = take_first(%x, %n);
+  (broadcast_to_extents(7f, (%0,), shape="(min(x0_0, 1), max(x0_0, 1))"), broadcast_to_extents(7f, (%0,), shape="(max(x0_0 - 1, 0))"))
+})relay",
+             WithCounts({{"x", Rows(9, 1).Reshape({9})}}, {0, 1, 2, 9}));
+}
+
 TEST(RunTimePartsTest, CountsThatAreNoExtentsAreRefused) {
   const auto message = [](const std::string& attributes, std::int64_t n) {
     const Executable exe = ValueOrThrow(Compile(Parsed(

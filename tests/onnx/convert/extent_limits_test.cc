@@ -1,0 +1,114 @@
+// Extents that are variables, beside numbers at the ends of their types and counts of 0.
+#include <limits>
+
+#include "tenon/tests/onnx/any_shapes.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using ::testing::HasSubstr;
+using testing_graphs::Random;
+
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+std::vector<runtime::Inputs> OfLengths(const Ints& lengths) {
+  std::vector<runtime::Inputs> runs;
+  for (const std::int64_t n : lengths) runs.push_back({{"x", Random({n}, 1)}});
+  return runs;
+}
+
+std::string ImportError(const Model& model) {
+  const auto module = ImportOnnx(model.Bytes(), AnyShapes());
+  return module.ok() ? "it was taken" : std::string(module.status().message());
+}
+
+// A count of a run may be 0, so its minimum with 1 is no 1.
+TEST(ExtentLimitsTest, TheLesserOfACountAndOneMayBeZero) {
+  Model model;
+  NamedInput(model, "x", {"8"}).Output("y").Integers("one", {1});
+  model.Initializer("none", NDArray::Scalar<float>(0));
+  model.Node("Greater", {"x", "none"}, {"positive"});
+  model.Node("NonZero", {"positive"}, {"places"});
+  model.Node("Shape", {"places"}, {"shape"});
+  NodeProto& gather = model.Node("Gather", {"shape", "one"}, {"count"});
+  SetInt(gather, "axis", 0);
+  model.Node("Min", {"count", "one"}, {"least"});
+  model.Node("ConstantOfShape", {"least"}, {"y"});
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+  const auto shape_for = [&](std::vector<float> values) {
+    return ValueOrThrow(exe.Run({{"x", NDArray::FromVector<float>({8}, values)}}))[0].shape();
+  };
+  EXPECT_EQ(shape_for({-1, -2, -3, -4, -5, -6, -7, -8}), Shape{0});
+  EXPECT_EQ(shape_for({-1, -2, -3, 4, -5, -6, -7, -8}), Shape{1});
+  EXPECT_EQ(shape_for({1, -2, -3, 4, -5, -6, -7, -8}), Shape{1});
+}
+
+Model SliceOf(std::int64_t start, std::int64_t end, std::int64_t step) {
+  Model model;
+  NamedInput(model, "x", {"n"}).Output("y");
+  model.Integers("start", {start}).Integers("end", {end});
+  model.Integers("axis", {0}).Integers("step", {step});
+  model.Node("Slice", {"x", "start", "end", "axis", "step"}, {"y"});
+  return model;
+}
+
+TEST(ExtentLimitsTest, BoundsAndStepsOfSlicesMayBeEndsOfTheirType) {
+  for (const std::int64_t start : {kLeast, std::int64_t{-1}, std::int64_t{3}, kMost}) {
+    for (const std::int64_t end : {kLeast, kLeast + 1, std::int64_t{0}, kMost}) {
+      for (const std::int64_t step : {kLeast, std::int64_t{-1}, std::int64_t{1}, kMost}) {
+        SCOPED_TRACE(StrCat(start, ":", end, ":", step));
+        ExpectRightForAll(SliceOf(start, end, step), OfLengths({1, 3, 4, 17}), true);
+      }
+    }
+  }
+}
+
+TEST(ExtentLimitsTest, AStepOfARangeMayBeTheEndOfItsType) {
+  for (const std::int64_t step : {kLeast, kMost}) {
+    Model model;
+    NamedInput(model, "x", {"n"}).Output("y");
+    model.Initializer("zero", NDArray::Scalar<std::int64_t>(0));
+    model.Initializer("step", NDArray::Scalar(step));
+    model.Node("Shape", {"x"}, {"shape"});
+    model.Node("Squeeze", {"shape"}, {"n"});
+    model.Node("Range", step > 0 ? Names{"zero", "n", "step"} : Names{"n", "zero", "step"}, {"y"});
+    ExpectRightForAll(model, OfLengths({1, 2, 17}), true);
+  }
+}
+
+Model SplitOf(const Ints& lengths, std::size_t outputs) {
+  Model model;
+  NamedInput(model, "x", {"n"}).Integers("lengths", lengths);
+  Names names;
+  for (std::size_t i = 0; i < outputs; ++i) {
+    names.push_back(StrCat("y", i));
+    model.Output(names.back());
+  }
+  SetInt(model.Node("Split", {"x", "lengths"}, names), "axis", 0);
+  return model;
+}
+
+TEST(ExtentLimitsTest, PartsOfAnExtentMustMakeItUp) {
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(SplitOf({2, 3}, 2).Bytes(), AnyShapes()))));
+  const auto parts = ValueOrThrow(exe.Run({{"x", Random({5}, 1)}}));
+  EXPECT_EQ(parts[1].shape(), Shape{3});
+  for (const std::int64_t n : {1, 2, 4, 6}) {
+    const auto parts = exe.Run({{"x", Random({n}, 1)}});
+    ASSERT_FALSE(parts.ok()) << n;
+    EXPECT_EQ(parts.status().code(), absl::StatusCode::kInvalidArgument) << parts.status();
+  }
+}
+
+TEST(ExtentLimitsTest, LengthsThatAreNoPartsAreRefused) {
+  EXPECT_THAT(ImportError(SplitOf({2, 3}, 3)), HasSubstr("there are 2 lengths for the 3 outputs"));
+  EXPECT_THAT(ImportError(SplitOf({2, 3, 4}, 2)),
+              HasSubstr("there are 3 lengths for the 2 outputs"));
+  EXPECT_THAT(ImportError(SplitOf({2, -3}, 2)), HasSubstr("a part has the length -3"));
+  EXPECT_THAT(ImportError(SplitOf({kMost, kMost, 1}, 3)), HasSubstr("64 bits"));
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import
