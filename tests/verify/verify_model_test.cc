@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/ops/registry.h"
+#include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
@@ -57,6 +58,18 @@ TEST(VerifyModelTest, SixteenBitsMayDifferByUnitsInTheirLastPlace) {
     const auto verification =
         VerifyModel(module, {{"x", NDArray::FromVector<float>({33, 33}, values)}});
     EXPECT_TRUE(verification.ok()) << type << ": " << verification.status();
+  }
+}
+
+// In 16 bits, a sum of ones would stop at 256 or 2048.
+TEST(VerifyModelTest, LongSumsOfHalvesAreTakenInFloat32) {
+  for (const char* type : {"float16", "bfloat16"}) {
+    const ir::Module module = Parse(StrCat("def @main(%x: Tensor[(6000), float32]) { "
+                                           "sum(cast(%x, dtype=\"",
+                                           type, "\")) }"));
+    const auto verified = VerifyModel(
+        module, {{"x", NDArray::FromVector<float>({6000}, std::vector<float>(6000, 1.0F))}});
+    EXPECT_TRUE(verified.ok()) << verified.status();
   }
 }
 
