@@ -235,6 +235,21 @@ TEST(SymbolicErrorTest, WhatTheModuleNeedsIsNeededAfterPassesToo) {
               HasSubstr("n == 4, for "));
 }
 
+TEST(SymbolicErrorTest, ExtentsThatBroadcastTogetherMustFitAfterPassesToo) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(5), float32], %y: Tensor[(n), float32]) { add(%x, zeros_like(%y)) }");
+  const auto exe = Compile(module);
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  for (const std::int64_t n : {1, 5}) {
+    const auto sum = exe->Run({{"x", Ones({5})}, {"y", Ones({n})}});
+    ASSERT_TRUE(sum.ok()) << sum.status();
+    EXPECT_EQ((*sum)[0].shape(), Shape{5});
+  }
+  EXPECT_THAT(std::string(exe->Run({{"x", Ones({5})}, {"y", Ones({7})}}).status().message()),
+              HasSubstr("the model broadcasts 5 and n together, so that they must be equal or one "
+                        "of them 1; here n = 7"));
+}
+
 TEST(SymbolicErrorTest, AVariableNamedAsAnExpressionIsNotThatExpression) {
   const auto exe = Compile(
       Parsed("def @main(%x: Tensor[(n, 4), float32], %y: Tensor[(\"floordiv(n, 2)\", 4), float32])"
