@@ -32,8 +32,8 @@ std::vector<Dim> GivenExtents(TypeCall& call, const std::string& shape,
   return given;
 }
 
-// Variables whose names begin with # may be 0, others may not (support/dim.h). So the names have a #
-// until the text is written.
+// Variables whose names begin with # may be 0, others may not (support/dim.h). So the names have a
+// # until the text is written.
 std::string TextOfExtents(const std::vector<Dim>& shape,
                           const std::map<std::string, ExtentPlace>& places) {
   std::map<std::string, Dim> names;

@@ -244,6 +244,14 @@ constexpr std::int64_t kUnbounded = std::numeric_limits<std::int32_t>::max();
 // A longer stride takes one element of any axis, as this one does. Sums with it fit 64 bits.
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 62;
 
+// end - begin, where that is above 0, in few words, so that slices of slices stay short.
+Dim Span(const Dim& extent, std::int64_t from, const Dim& begin, const Dim& end) {
+  // Where the axis ends before `from`, this is not above 0 either.
+  if (from >= 0 && from < kUnbounded) return end - from;
+  if (from < 0 && from > -kUnbounded && end == extent) return Min(-from, extent);
+  return end - begin;
+}
+
 // A slice of an axis of any extent: its bounds are clamped as those of a number.
 SliceDims RangeOf(const Dim& extent, std::int64_t from, std::int64_t to, std::int64_t stride,
                   bool by_size) {
@@ -259,8 +267,8 @@ SliceDims RangeOf(const Dim& extent, std::int64_t from, std::int64_t to, std::in
   }
   stride = std::clamp(stride, -kMaxStride, kMaxStride);
   if (stride > 0) {
-    const Dim begin = clamped(from, 0, extent);
-    return {begin, stride, Max(CeilDiv(clamped(to, 0, extent) - begin, stride), 0)};
+    const Dim begin = clamped(from, 0, extent), end = clamped(to, 0, extent);
+    return {begin, stride, Max(CeilDiv(Span(extent, from, begin, end), stride), 0)};
   }
   const Dim begin = clamped(from, -1, extent - 1);
   return {begin, stride, Max(CeilDiv(begin - clamped(to, -1, extent - 1), -stride), 0)};

@@ -68,6 +68,8 @@ constexpr std::size_t kMaxTerms = 1000;
 // triple it.
 constexpr std::size_t kMaxText = 16384;
 constexpr std::size_t kMaxAtoms = 64;
+// Of functions within functions that a comparison looks into. Each may double its time.
+constexpr int kMaxDepth = 4;
 
 }  // namespace
 
@@ -105,17 +107,51 @@ struct DimBuilder {
     atom->b = b;
     return Of(DimAtomRef(std::move(atom)));
   }
-  // max or min, whose arguments are in the order of their text.
+  // The arguments of a sum of max(p, q), or min, and a number: p and q with the number added.
+  static std::optional<std::pair<Dim, Dim>> ArgumentsOf(DimAtomKind kind, const Dim& dim) {
+    if (!dim.is_symbolic() || dim.terms().size() > 2) return std::nullopt;
+    const Term& first = dim.terms().front();
+    const bool is_plain = first.coefficient == 1 && first.atoms.size() == 1 &&
+                          first.atoms[0]->kind == kind &&
+                          (dim.terms().size() == 1 || dim.terms().back().atoms.empty());
+    if (!is_plain) return std::nullopt;
+    const Dim number = dim.terms().size() == 1 ? 0 : dim.terms().back().coefficient;
+    return std::pair(first.atoms[0]->a + number, first.atoms[0]->b + number);
+  }
+  // Whether a >= b for all values, as far as bounds of both and of their arguments show.
+  static bool IsAtLeast(const Dim& a, const Dim& b, int depth = kMaxDepth) {
+    const std::optional<std::int64_t> least = (a - b).LowerBound();
+    if (least && *least >= 0) return true;
+    if (depth == 0) return false;
+    if (const auto of_b = ArgumentsOf(DimAtomKind::kMax, b))
+      return IsAtLeast(a, of_b->first, depth - 1) && IsAtLeast(a, of_b->second, depth - 1);
+    if (const auto of_a = ArgumentsOf(DimAtomKind::kMin, a))
+      return IsAtLeast(of_a->first, b, depth - 1) && IsAtLeast(of_a->second, b, depth - 1);
+    const auto of_a = ArgumentsOf(DimAtomKind::kMax, a);
+    if (of_a && (IsAtLeast(of_a->first, b, depth - 1) || IsAtLeast(of_a->second, b, depth - 1)))
+      return true;
+    const auto of_b = ArgumentsOf(DimAtomKind::kMin, b);
+    return of_b && (IsAtLeast(a, of_b->first, depth - 1) || IsAtLeast(a, of_b->second, depth - 1));
+  }
+  // The greater or the lesser one, where it is known which that is.
+  static std::optional<Dim> KnownExtremum(bool is_max, const Dim& a, const Dim& b) {
+    if (a == b || IsAtLeast(a, b)) return is_max ? a : b;
+    if (IsAtLeast(b, a)) return is_max ? b : a;
+    return std::nullopt;
+  }
+  // max or min, whose arguments are in the order of their text. max(max(p, 3), 1) is max(p, 3).
   static Dim Extremum(DimAtomKind kind, const Dim& a, const Dim& b) {
     if (a.is_any() || b.is_any()) return Dim();
     const bool is_max = kind == DimAtomKind::kMax;
-    if (a == b) return a;
-    const auto at_least = [](const Dim& x, const Dim& y) {
-      const std::optional<std::int64_t> least = (x - y).LowerBound();
-      return least && *least >= 0;
-    };
-    if (at_least(a, b)) return is_max ? a : b;
-    if (at_least(b, a)) return is_max ? b : a;
+    if (const auto known = KnownExtremum(is_max, a, b)) return *known;
+    for (const auto& [outer, other] : {std::pair(a, b), std::pair(b, a)}) {
+      const auto inner = ArgumentsOf(kind, outer);
+      if (!inner) continue;
+      if (const auto known = KnownExtremum(is_max, inner->second, other))
+        return Extremum(kind, inner->first, *known);
+      if (const auto known = KnownExtremum(is_max, inner->first, other))
+        return Extremum(kind, *known, inner->second);
+    }
     const bool in_order = a.ToString() <= b.ToString();
     return Function(kind, is_max ? "max" : "min", in_order ? a : b, in_order ? b : a);
   }

@@ -124,8 +124,7 @@ std::optional<Expr> RangeOfExtents(const Node& node) {
   const Dim span = step.value() > 0 ? bounds[1] - bounds[0] : bounds[0] - bounds[1];
   // A longer step gives one number at most, as this one does. Sums with it fit 64 bits.
   constexpr std::int64_t kMaxStep = std::int64_t{1} << 62;
-  const Dim count =
-      Max(CeilDiv(span, std::abs(std::clamp(step.value(), -kMaxStep, kMaxStep))), 0);
+  const Dim count = Max(CeilDiv(span, std::abs(std::clamp(step.value(), -kMaxStep, kMaxStep))), 0);
   const auto wide = [&](std::size_t i) {
     return ops::Reshape(ops::Cast(node.input(i), Int64), {1});
   };

@@ -13,7 +13,7 @@
 namespace tenon {
 namespace {
 
-const Dim n = Dim::Symbol("n"), w = Dim::Symbol("w");
+const Dim n = Dim::Symbol("n"), w = Dim::Symbol("w"), k = Dim::Symbol("#k");
 
 TEST(DimTest, PrintsItsNormalForm) {
   EXPECT_EQ(Dim().ToString(), "?");
@@ -52,7 +52,6 @@ TEST(DimTest, ExpressionsOfEqualNormalFormAreEqual) {
 }
 
 TEST(DimTest, CountsThatValuesDecideMayBeNone) {
-  const Dim k = Dim::Symbol("#k");
   EXPECT_EQ(k.LowerBound(), 0);
   EXPECT_EQ(n.LowerBound(), 1);
   EXPECT_EQ(Max(n, 1), n);
@@ -112,7 +111,7 @@ struct Drawn {
 
 std::int64_t Floor(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
-Drawn Draw(std::mt19937& random, std::int64_t n_value, std::int64_t w_value, int depth) {
+Drawn Draw(std::mt19937& random, std::int64_t n_value, std::int64_t k_value, int depth) {
   const auto pick = [&](int count) { return static_cast<int>(random() % count); };
   if (depth == 0) {
     switch (pick(3)) {
@@ -123,11 +122,11 @@ Drawn Draw(std::mt19937& random, std::int64_t n_value, std::int64_t w_value, int
       case 1:
         return {n, n_value};
       default:
-        return {w, w_value};
+        return {k, k_value};
     }
   }
-  const Drawn a = Draw(random, n_value, w_value, depth - 1);
-  const Drawn b = Draw(random, n_value, w_value, depth - 1);
+  const Drawn a = Draw(random, n_value, k_value, depth - 1);
+  const Drawn b = Draw(random, n_value, k_value, depth - 1);
   const int by = pick(5) + 1;
   switch (pick(7)) {
     case 0:
@@ -151,19 +150,31 @@ TEST(DimTest, RandomExpressionsHaveTheValuesOfTheirParts) {
   std::mt19937 random(7);
   for (int round = 0; round < 20000; ++round) {
     const auto n_value = static_cast<std::int64_t>(random() % 9 + 1);
-    const auto w_value = static_cast<std::int64_t>(random() % 9 + 1);
-    const Dim::Values values = {{"n", n_value}, {"w", w_value}};
-    const Drawn drawn = Draw(random, n_value, w_value, static_cast<int>(random() % 4));
+    const auto k_value = static_cast<std::int64_t>(random() % 9);
+    const Dim::Values values = {{"n", n_value}, {"#k", k_value}};
+    const Drawn drawn = Draw(random, n_value, k_value, static_cast<int>(random() % 4));
     const std::string text = drawn.dim.ToString();
     ASSERT_EQ(drawn.dim.Evaluate(values), drawn.value) << text;
-    ASSERT_EQ(drawn.dim.Substitute({{"n", n_value}, {"w", w_value}}), Dim(drawn.value)) << text;
+    ASSERT_EQ(drawn.dim.Substitute({{"n", n_value}, {"#k", k_value}}), Dim(drawn.value)) << text;
     ASSERT_EQ(drawn.dim.Substitute({{"n", n}}), drawn.dim) << text;
     ASSERT_LE(drawn.dim.LowerBound().value_or(drawn.value), drawn.value) << text;
-    const Drawn other = Draw(random, n_value, w_value, static_cast<int>(random() % 3));
+    const Drawn other = Draw(random, n_value, k_value, static_cast<int>(random() % 3));
     if (const auto quotient = ExactQuotient(drawn.dim, other.dim)) {
       ASSERT_EQ(quotient->Evaluate(values).value() * other.value, drawn.value) << text;
     }
   }
+}
+
+// As slices of slices make them.
+TEST(DimTest, FunctionsInFunctionsAreMerged) {
+  EXPECT_EQ(Max(Max(k - 1, 0) - 1, 0), Max(k - 2, 0));
+  EXPECT_EQ(Min(Max(k - 1, 0), k), Max(k - 1, 0));
+  EXPECT_EQ(Min(Min(n, 7) + 1, 3), Min(n + 1, 3));
+  EXPECT_EQ(Max(Max(k, n) + 2, 1), Max(k, n) + 2);
+  EXPECT_EQ(Max(Min(n, k), Max(n, k)), Max(n, k));
+  Dim extent = k;
+  for (int i = 0; i < 30; ++i) extent = Max(Min(Max(extent - 1, 0), extent), 0);
+  EXPECT_EQ(extent, Max(k - 30, 0));
 }
 
 // Each level stands in the next several times.

@@ -64,9 +64,10 @@ TEST(VerifyModelTest, SixteenBitsMayDifferByUnitsInTheirLastPlace) {
 // In 16 bits, a sum of ones would stop at 256 or 2048.
 TEST(VerifyModelTest, LongSumsOfHalvesAreTakenInFloat32) {
   for (const char* type : {"float16", "bfloat16"}) {
-    const ir::Module module = Parse(StrCat("def @main(%x: Tensor[(6000), float32]) { "
-                                           "sum(cast(%x, dtype=\"",
-                                           type, "\")) }"));
+    const ir::Module module =
+        Parse(StrCat("def @main(%x: Tensor[(6000), float32]) { "
+                     "sum(cast(%x, dtype=\"",
+                     type, "\")) }"));
     const auto verified = VerifyModel(
         module, {{"x", NDArray::FromVector<float>({6000}, std::vector<float>(6000, 1.0F))}});
     EXPECT_TRUE(verified.ok()) << verified.status();

@@ -217,6 +217,27 @@ TEST(SymbolicErrorTest, WhatAnOperatorRefusesOfTheValuesIsRefusedInItsWords) {
   EXPECT_THAT(std::string(exe->Run(inputs).status().message()), HasSubstr("kernel spans 5"));
 }
 
+// The extents of slices of slices stay short.
+TEST(SymbolicModelTest, LongChainsOfSlicesTakeAllExtents) {
+  const auto expect_right = [](const char* bounds) {
+    std::string text = "def @main(%x: Tensor[(n), float32]) { %0 = exp(%x);";
+    for (int i = 0; i < 12; ++i)
+      StrAppend(&text, " %", i + 1, " = exp(strided_slice(%", i, ", ", bounds, "));");
+    const ir::Module module = passes::InferType(Parsed(text + " %12 }"));
+    const Executable exe = ValueOrThrow(Compile(module, {.check_bounds = true}));
+    for (const std::int64_t n : {1, 2, 11, 12, 13, 23, 24, 25, 60}) {
+      SCOPED_TRACE(StrCat(bounds, ", n = ", n));
+      const runtime::Inputs inputs = {{"x", testing_graphs::Random({n}, 1)}};
+      ExpectClose(ValueOrThrow(exe.Run(inputs)),
+                  Interpreted(compiler::MakeConcrete(module, {{"n", n}}).module, inputs));
+    }
+  };
+  for (const char* bounds :
+       {"begin=[1], end=[2147483647]", "begin=[0], end=[-1]", "begin=[1], end=[-1]",
+        "begin=[-40], end=[2147483647]", "begin=[-1], end=[-2147483648], strides=[-1]"})
+    expect_right(bounds);
+}
+
 // What passes make of the module may take more than the module does.
 TEST(SymbolicErrorTest, WhatTheModuleNeedsIsNeededAfterPassesToo) {
   const auto message = [](const char* text, const runtime::Inputs& inputs) {
