@@ -102,6 +102,21 @@ TEST(ExtentLimitsTest, PartsOfAnExtentMustMakeItUp) {
   }
 }
 
+// k is the extent of one input, along an axis of another.
+TEST(ExtentLimitsTest, AsManyOfTheGreatestAsThereAre) {
+  Model model;
+  NamedInput(NamedInput(model, "x", {"2", "n"}), "like", {"k"}).Output("y").Output("at");
+  model.Node("Shape", {"like"}, {"shape"});
+  model.Node("TopK", {"x", "shape"}, {"y", "at"});
+  const auto inputs = [](std::int64_t n, std::int64_t k) {
+    return runtime::Inputs{{"x", Random({2, n}, 1)}, {"like", Random({k}, 1)}};
+  };
+  ExpectRightForAll(model, {inputs(5, 1), inputs(17, 16), inputs(7, 7), inputs(1, 1)});
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+  EXPECT_EQ(exe.Run(inputs(5, 6)).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(ExtentLimitsTest, LengthsThatAreNoPartsAreRefused) {
   EXPECT_THAT(ImportError(SplitOf({2, 3}, 3)), HasSubstr("there are 2 lengths for the 3 outputs"));
   EXPECT_THAT(ImportError(SplitOf({2, 3, 4}, 2)),
