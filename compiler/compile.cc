@@ -9,7 +9,6 @@
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/plan/model_inputs.h"
 #include "tenon/compiler/plan/run_time_extents.h"
-#include "tenon/compiler/symbolic/extent_needs.h"
 #include "tenon/compiler/symbolic/named_extents.h"
 #include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/compiler/symbolic/symbolic_model.h"
@@ -126,8 +125,7 @@ FusedForAll LowerForAll(const ir::Module& module, const CompileOptions& options)
   const ir::Module named = compiler::NameExtents(module);
   FusedForAll made{.fused = Fused(named, options), .kernels = {}};
   made.kernels = compiler::LowerSymbolicKernels(made.fused, StrategyOf(options, false));
-  compiler::AddConditions(compiler::StrictConditions(compiler::NeedsOf(named)),
-                          &made.kernels.conditions);
+  compiler::AddConditions(passes::ConditionsOf(named), &made.kernels.conditions);
   return made;
 }
 
@@ -152,7 +150,7 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
       std::make_shared<const runtime::InputSymbols>(compiler::InputsOf(fused.Main()));
   const auto model =
       std::make_shared<compiler::SymbolicModel>(fused, StrategyOf(options, defer), CodeOf(options),
-                                                options.threads, compiler::NeedsOf(named));
+                                                options.threads, passes::ConditionsOf(named));
   return Executable(
       {.plan = {},
        .kernels = model->Callables(),

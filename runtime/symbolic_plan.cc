@@ -16,13 +16,13 @@ std::int64_t Of(const Results& results, int operation) {
   return results[static_cast<std::size_t>(operation)];
 }
 
-}  // namespace
-
 std::string ToText(const Dim::Values& values) {
   return StrJoin(values, ", ", [](std::string* out, const auto& value) {
     StrAppend(out, value.first, " = ", value.second);
   });
 }
+
+}  // namespace
 
 void RefuseValues(const ExtentCondition& broken, const Dim::Values& values) {
   throw InvalidArgument(StrCat("the model needs ", broken.ToString(), "; here ", ToText(values)));

@@ -27,8 +27,6 @@ struct PlanAtValues {
   std::vector<KernelUse> kernels;  // one for each node that is a kernel
 };
 
-// "n = 3, w = 320"
-std::string ToText(const Dim::Values& values);
 // Throws InvalidArgument: the model needs what these values break.
 [[noreturn]] void RefuseValues(const ExtentCondition& broken, const Dim::Values& values);
 

@@ -21,7 +21,8 @@ namespace tenon::compiler {
 using ir::Expr;
 
 SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy,
-                             jit::CompileOptions code, int threads, ExtentNeeds needs)
+                             jit::CompileOptions code, int threads,
+                             std::vector<ExtentCondition> needs)
     : fused_(std::move(fused)),
       strategy_(std::move(strategy)),
       code_(std::move(code)),
@@ -182,8 +183,14 @@ SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
   const std::lock_guard<std::mutex> lock(zeros_mutex_);
   std::unique_ptr<SymbolicModel>& model = without_zeros_[zeros];
   if (model != nullptr) return *model;
+  const std::map<std::string, Dim> numbers = AsDims(zeros);
+  std::vector<ExtentCondition> needs = needs_;
+  for (ExtentCondition& need : needs) {
+    need.a = need.a.Substitute(numbers);
+    need.b = need.b.Substitute(numbers);
+  }
   model = std::make_unique<SymbolicModel>(WithExtents(fused_, zeros).module, strategy_, code_,
-                                          threads_, WithValues(needs_, zeros));
+                                          threads_, std::move(needs));
   return *model;
 }
 
@@ -194,7 +201,9 @@ runtime::Executable SymbolicModel::Bind(const Dim::Values& values) {
   if (std::optional<runtime::Executable> found = bound_.Find(values)) return *std::move(found);
   // After the operators, which say more of what they refuse.
   const runtime::Executable made = Build(values);
-  RequireNeeds(needs_, values);
+  for (const ExtentCondition& need : needs_) {
+    if (!need.Holds(values)) runtime::RefuseValues(need, values);
+  }
   return bound_.Keep(values, made);
 }
 

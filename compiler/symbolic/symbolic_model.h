@@ -22,7 +22,6 @@
 #include <string>
 #include <vector>
 
-#include "tenon/compiler/symbolic/extent_needs.h"
 #include "tenon/compiler/symbolic/prepared_arrays.h"
 #include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/jit/kernel.h"
@@ -37,7 +36,7 @@ class SymbolicModel {
   // passes changed it. Throws what making kernels throws, and Unimplemented for a value of unknown
   // extents, naming the operator.
   SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy, jit::CompileOptions code,
-                int threads, ExtentNeeds needs = {});
+                int threads, std::vector<ExtentCondition> needs = {});
 
   // The executable for these values, of all variables. Throws what operators refuse of such
   // extents.
@@ -72,7 +71,7 @@ class SymbolicModel {
   const strategies::StrategyOptions strategy_;
   const jit::CompileOptions code_;
   const int threads_;
-  const ExtentNeeds needs_;
+  const std::vector<ExtentCondition> needs_;
   const SymbolicKernels kernels_;
   std::vector<Made> made_;  // of kernels_
   const PreparedArrays prepared_;

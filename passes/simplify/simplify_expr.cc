@@ -1,7 +1,10 @@
 #include "tenon/passes/simplify/simplify_expr.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "tenon/ir/visit.h"
 #include "tenon/passes/infer_type.h"
@@ -12,6 +15,26 @@ namespace {
 
 using ir::CallNode;
 using ir::Expr;
+
+// What the call itself, without what it reads, broadcasts together though it may differ.
+std::vector<std::pair<Dim, Dim>> AssumptionsOf(const Expr& e) {
+  const auto* call = e.As<CallNode>();
+  if (call == nullptr || call->op() == nullptr) return {};
+  std::vector<Expr> args;
+  for (const Expr& arg : call->args)
+    args.push_back(ir::Var::MakeChecked("x", arg.checked_type(), arg.span()));
+  return AssumedEqual(
+      ir::Call::Make(call->callee, std::move(args), call->attrs, e.span(), e.checked_type()));
+}
+
+// Whether `next` takes no other extents than `e`: x + zeros of another extent may be no sum.
+bool KeepsAssumptions(const Expr& e, const Expr& next) {
+  const auto assumed = AssumptionsOf(e);
+  if (assumed.empty()) return true;
+  const auto kept = AssumptionsOf(next);
+  return std::ranges::all_of(
+      assumed, [&](const auto& pair) { return std::ranges::find(kept, pair) != kept.end(); });
+}
 
 // Each rule leaves fewer operators or moves a constant outwards, so few rounds suffice.
 constexpr int kMaxRounds = 32;
@@ -48,7 +71,7 @@ class Simplifier {
       return found == readers_.end() || found->second == 1;
     }};
     for (const SimplifyRule rule : kRules) {
-      if (Expr next = rule(*call, context)) return next;
+      if (Expr next = rule(*call, context); next && KeepsAssumptions(e, next)) return next;
     }
     return Expr();
   }

@@ -145,6 +145,21 @@ def @main(%x: Tensor[(9), float32], %n: Tensor[(1), int64]) {
              WithCounts({{"x", Rows(9, 1).Reshape({9})}}, {0, 1, 2, 9}));
 }
 
+// x + 0 is x only where the zeros fit.
+TEST(RunTimePartsTest, ACountMustFitTheExtentThatItIsBroadcastWith) {
+  const Executable exe = ValueOrThrow(
+      Compile(Parsed("def @main(%x: Tensor[(9, 4), float32], %g: Tensor[(3, 4), float32], "
+                     "%n: Tensor[(1), int64]) { %0 = take_first(%x, %n); "
+                     "(nn.relu(add(%g, zeros_like(%0))), %0) }")));
+  const auto run = [&](std::int64_t n) {
+    return exe.Run({{"x", Rows(9, 4)}, {"g", Rows(3, 4)}, {"n", Count(n)}});
+  };
+  for (const std::int64_t n : {1, 3}) EXPECT_EQ(ValueOrThrow(run(n))[0].shape(), (Shape{3, 4}));
+  for (const std::int64_t n : {0, 2, 5})
+    EXPECT_THAT(std::string(run(n).status().message()),
+                HasSubstr(StrCat("the shapes do not broadcast: extent 3 against ", n)));
+}
+
 TEST(RunTimePartsTest, CountsThatAreNoExtentsAreRefused) {
   const auto message = [](const std::string& attributes, std::int64_t n) {
     const Executable exe = ValueOrThrow(Compile(Parsed(

@@ -140,6 +140,8 @@ TEST_P(SimplifyExprLeavesTest, TheSameNodes) {
 INSTANTIATE_TEST_SUITE_P(
     NoChange, SimplifyExprLeavesTest,
     ::testing::Values(
+        PassCase{"ZerosThatMayNotFit", "%x: Tensor[(5), float32], %y: Tensor[(n), float32]",
+                 "add(exp(%x), zeros_like(%y))"},
         // Graphs of self-additions, by which fusion is explained, keep their additions.
         PassCase{"S001_22_ASelfAddition", kMatrix, "%0 = add(%x, %x);\nadd(%0, %0)"},
         PassCase{"ASumWithTwoReaders", kMatrix, "%0 = add(%x, 1f);\n(add(%0, 2f), %0)"},
