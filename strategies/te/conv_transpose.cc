@@ -15,6 +15,7 @@
 #include "tenon/ops/conv_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te/blocked_sum.h"
 #include "tenon/strategies/te/conv_sum.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -85,9 +86,10 @@ Tensor InOrder(const Tensor& x, const std::vector<std::size_t>& at) {
 }
 
 // The weight of filter (output, phase) at a step: the tap that the phase has there, or zero.
+// `lanes`: the coordinates along the weight's axes of blocks, where it has them.
 Expr PhaseWeight(const std::vector<Phases>& axes, const std::vector<Expr>& at, const Expr& phase,
                  const std::vector<Expr>& steps, const std::vector<std::size_t>& kernel,
-                 const Tensor& weight, DataType dtype) {
+                 const Tensor& weight, DataType dtype, const std::vector<Expr>& lanes) {
   Expr inside = loop::True();
   bool whole = true;
   Shape strides;
@@ -109,16 +111,22 @@ Expr PhaseWeight(const std::vector<Phases>& axes, const std::vector<Expr>& at, c
     }
     from[kernel[d + 2]] = te::FloorDiv(tap, p.dilation);
   }
+  from.insert(from.end(), lanes.begin(), lanes.end());
   const auto value = [&] { return te::Cast(dtype, weight[from]); };
   return whole ? value() : te::IfThenElse(inside, value(), te::Cast(dtype, 0));
 }
 
-// The results of all phases, side by side.
+// The results of all phases, side by side. Where layouts have blocks of channels, filters and
+// channels are blocks of them.
 struct Transposed {
   ops::ConvRules rules;
   std::vector<Phases> axes;
   std::int64_t phases = 1;
   ConvSum sums;  // without the image, until it is needed
+  // The weight of a filter, with the coordinates within a block.
+  std::function<Expr(const Expr& filter, const Expr& channel, const std::vector<Expr>& steps,
+                     const std::vector<Expr>& lanes)>
+      weight;
 };
 
 bool IsEmpty(const TeCall& call) {
@@ -126,7 +134,8 @@ bool IsEmpty(const TeCall& call) {
          IsEmpty(call.input(1).shape());
 }
 
-// Requires that nothing is empty.
+// Requires that nothing is empty. `rules`: of whole axes in the default order, where the call has
+// blocks.
 Transposed Describe(const TeCall& call, const ops::ConvRules& rules) {
   const Tensor& weight = call.input(1);
   const DataType dtype = call.dtype();
@@ -161,17 +170,22 @@ Transposed Describe(const TeCall& call, const ops::ConvRules& rules) {
     sums.taps.push_back(axes[d].steps);
     sums.shape.push_back(axes[d].count);
   }
-  sums.weight = [=](const Expr& filter, const Expr& channel, const std::vector<Expr>& steps) {
+  const auto weight_of = [=](const Expr& filter, const Expr& channel,
+                             const std::vector<Expr>& steps, const std::vector<Expr>& lanes) {
     const Expr output = te::FloorDiv(filter, phases);
     const Expr input =
         rules.groups == 1 ? channel : te::FloorDiv(output, outputs) * inputs + channel;
     return PhaseWeight(axes, {input, te::FloorMod(output, outputs)}, te::FloorMod(filter, phases),
-                       steps, rules.kernel, weight, dtype);
+                       steps, rules.kernel, weight, dtype, lanes);
   };
-  return {.rules = rules, .axes = std::move(axes), .phases = phases, .sums = std::move(sums)};
+  sums.weight = [=](const Expr& filter, const Expr& channel, const std::vector<Expr>& steps) {
+    return weight_of(filter, channel, steps, {});
+  };
+  return {
+      .rules = rules, .axes = axes, .phases = phases, .sums = std::move(sums), .weight = weight_of};
 }
 
-Tensor ImageOf(const TeCall& call, const Transposed& t) {
+Tensor ImageOf(const TeCall& call, const Transposed& t, const te::Label& label = {}) {
   const Tensor x = InOrder(call.input(0), t.rules.data);
   std::vector<std::size_t> spatial;
   ops::Ints before, after;
@@ -181,7 +195,7 @@ Tensor ImageOf(const TeCall& call, const Transposed& t) {
     before.push_back(p.steps - 1 - p.first);
     after.push_back(NumberOf(p.count.expr + p.first - x.shape()[d + 2]));
   }
-  return PadImage(x, spatial, before, after);
+  return PadImage(x, spatial, before, after, label);
 }
 
 // The phases' sums, put in the order of the result.
@@ -199,9 +213,59 @@ Tensor SideBySide(const TeCall& call, const Transposed& t, const Tensor& sums,
           at.push_back(te::FloorDiv(place, p.stride));
         }
         at[1] = i[t.rules.out[1]] * t.phases + phase;
+        at.insert(at.end(), i.begin() + static_cast<std::ptrdiff_t>(at.size()), i.end());
         return sums[at];
       },
       name);
+}
+
+// The phases' sums over blocks of channels.
+Tensor BlockedPhases(const TeCall& call, const Transposed& t, const std::string& name) {
+  const Tensor& weight = call.input(1);
+  const std::size_t lane = t.rules.dims + 2;
+  Shape shape = {t.sums.group_outputs * t.rules.groups, t.sums.group_inputs};
+  shape.insert(shape.end(), t.sums.taps.begin(), t.sums.taps.end());
+  shape.insert(shape.end(), {ExtentOf(weight, lane), ExtentOf(weight, lane + 1)});
+  const Tensor packed = call.Prepared(te::Compute(
+      ToExprs(shape),
+      [&](const std::vector<Var>& i) {
+        const auto begin = i.begin() + 2, end = i.begin() + static_cast<std::ptrdiff_t>(lane);
+        return t.weight(i[0], i[1], std::vector<Expr>(begin, end), std::vector<Expr>(end, i.end()));
+      },
+      "weights", te::Stored{}));
+  Shape result;
+  for (const Size& size : t.sums.shape) result.push_back(size.planned);
+  result.push_back(shape.back());
+  return SumOfBlocks({.strides = t.sums.strides,
+                      .dilation = t.sums.dilation,
+                      .groups = t.rules.groups,
+                      .image = ImageOf(call, t, te::Stored{}),
+                      .weight = packed,
+                      .dtype = t.sums.dtype,
+                      .shape = result,
+                      .target = call.target},
+                     name, te::Stored{});
+}
+
+template <typename AttrsType>
+bool HasBlocks(const TeCall& call) {
+  return ops::HasBlocks(call.attrs.As<AttrsType>());
+}
+
+template <typename AttrsType>
+TeForm FormOfBlocks(const std::string& name) {
+  return {.name = StrCat(name, ".", AttrsType{}.data_layout, "c"),
+          .refusal = [](const TeCall& call) -> std::optional<std::string> {
+            const auto& attrs = call.attrs.As<AttrsType>();
+            if (auto refusal = RefuseBlockLayouts(attrs)) return refusal;
+            return RefuseBlockedSum(call, attrs.groups, call.shape()[1],
+                                    ExtentOf(call.input(1), 0));
+          },
+          .make = [=](const TeCall& call) -> std::vector<Tensor> {
+            const Transposed t =
+                Describe(call, ops::ConvRulesOf(OfWholeAxes(call.attrs.As<AttrsType>())));
+            return {SideBySide(call, t, BlockedPhases(call, t, name), name)};
+          }};
 }
 
 using MakeSum = Tensor (*)(const ConvSum& conv, const TeCall& call, const std::string& name);
@@ -222,13 +286,19 @@ TeCompute FormsOf(const std::string& name) {
   };
   TeForm tiled{.name = StrCat(name, ".tiled"),
                .refusal = [=](const TeCall& call) -> std::optional<std::string> {
+                 if (HasBlocks<AttrsType>(call)) return kHasBlocks;
                  if (IsEmpty(call)) return "there is nothing to sum";
                  return RefuseTiledSum(describe(call).sums);
                },
                .make = make_by(TiledSum),
                .cycles = [=](const TeCall& call) { return TiledSumCycles(describe(call).sums); }};
-  TeForm plain{.name = StrCat(name, ".plain"), .refusal = nullptr, .make = make_by(PlainSum)};
-  return {.make = nullptr, .forms = {std::move(tiled), std::move(plain)}};
+  const TeMake make_plain = make_by(PlainSum);
+  TeForm plain{.name = StrCat(name, ".plain"), .refusal = nullptr, .make = [=](const TeCall& call) {
+                 return HasBlocks<AttrsType>(call) ? OverWholeAxes<AttrsType>(call, make_plain)
+                                                   : make_plain(call);
+               }};
+  return {.make = nullptr,
+          .forms = {std::move(tiled), FormOfBlocks<AttrsType>(name), std::move(plain)}};
 }
 
 }  // namespace
