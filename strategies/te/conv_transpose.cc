@@ -1,21 +1,13 @@
-// Transposed convolutions, each result gathered from the elements that reach it.
-//
-// With stride s, result t (counted before padding is dropped) lies s * q + r; what reaches it along
-// one axis are the kernel taps r, r + s, ... and the elements q, q - 1, ... Results of one phase r
-// are therefore a convolution of stride 1 with every s-th tap, and all phases together one of s
-// times the filters over the image of the q. A stage puts their results side by side. (Shi et al.,
-// "Is the deconvolution layer the same as a convolutional layer?", 2016.)
-//
-// Phases with fewer taps than others get taps of weight zero, so that an infinite element gives NaN
-// where its kernel would just not have reached.
+// Transposed convolutions: a convolution of all phases (conv_phases.h), whose results a stage puts
+// side by side.
 #include <algorithm>
 
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/ops/conv_rules.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/blocked_sum.h"
+#include "tenon/strategies/te/conv_phases.h"
 #include "tenon/strategies/te/conv_sum.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -27,34 +19,6 @@ namespace {
 using te::Expr;
 using te::Tensor;
 using te::Var;
-
-// One spatial axis.
-struct Phases {
-  std::int64_t stride, dilation;
-  std::int64_t taps;     // of the kernel
-  std::int64_t span;     // taps with those between dilated ones
-  std::int64_t steps;    // taps of a phase
-  std::int64_t first;    // the least q
-  Size count;            // of the q
-  std::int64_t dropped;  // results before the first one that is kept
-};
-
-Phases PhasesOf(const ops::ConvRules& rules, std::size_t d, std::int64_t taps, const Size& result) {
-  Phases p{.stride = rules.strides[d],
-           .dilation = rules.dilation[d],
-           .taps = taps,
-           .span = ops::WindowSpan(taps, rules.dilation[d]),
-           .steps = 0,
-           .first = 0,
-           .count = 0,
-           .dropped = rules.before[d]};
-  p.steps = (p.span + p.stride - 1) / p.stride;
-  p.first = p.dropped / p.stride;
-  const bool is_none = result.is_number() && result.planned == 0;
-  if (!is_none)
-    p.count = loop::Simplify(te::FloorDiv(result.expr - 1 + p.dropped, p.stride) + (1 - p.first));
-  return p;
-}
 
 // Throws Unimplemented where the difference of expressions is no number.
 std::int64_t NumberOf(const Expr& difference) {
@@ -83,37 +47,6 @@ Tensor InOrder(const Tensor& x, const std::vector<std::size_t>& at) {
         return x[from];
       },
       "in_order");
-}
-
-// The weight of filter (output, phase) at a step: the tap that the phase has there, or zero.
-// `lanes`: the coordinates along the weight's axes of blocks, where it has them.
-Expr PhaseWeight(const std::vector<Phases>& axes, const std::vector<Expr>& at, const Expr& phase,
-                 const std::vector<Expr>& steps, const std::vector<std::size_t>& kernel,
-                 const Tensor& weight, DataType dtype, const std::vector<Expr>& lanes) {
-  Expr inside = loop::True();
-  bool whole = true;
-  Shape strides;
-  for (const Phases& p : axes) strides.push_back(p.stride);
-  const std::vector<Expr> offsets = Unflatten(phase, strides);
-  std::vector<Expr> from(kernel.size());
-  from[kernel[1]] = at[0];
-  from[kernel[0]] = at[1];
-  for (std::size_t d = 0; d < axes.size(); ++d) {
-    const Phases& p = axes[d];
-    const Expr tap = offsets[d] + (Expr(p.steps - 1) - steps[d]) * p.stride;
-    if (p.steps * p.stride != p.span) {
-      inside = inside && tap < Expr(p.span);
-      whole = false;
-    }
-    if (p.dilation > 1) {
-      inside = inside && te::FloorMod(tap, p.dilation) == Expr(0);
-      whole = false;
-    }
-    from[kernel[d + 2]] = te::FloorDiv(tap, p.dilation);
-  }
-  from.insert(from.end(), lanes.begin(), lanes.end());
-  const auto value = [&] { return te::Cast(dtype, weight[from]); };
-  return whole ? value() : te::IfThenElse(inside, value(), te::Cast(dtype, 0));
 }
 
 // The results of all phases, side by side. Where layouts have blocks of channels, filters and
