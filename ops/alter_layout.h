@@ -27,7 +27,7 @@ struct LayoutAlteration {
 
 // Both functions get a call with checked types, and return nothing where it is to stay as it is.
 struct AlterLayout {
-  // Of nn.conv2d: the blocks of channels that it is convolved over.
+  // Of a built-in convolution: the blocks of channels that it is convolved over.
   std::function<std::optional<ChannelBlocks>(const ir::CallNode& call)> choose;
   // Of any operator with a rule of layouts (LayoutInference), whose names of axes the answer keeps.
   std::function<std::optional<LayoutAlteration>(const ir::CallNode& call)> alter = nullptr;

@@ -181,33 +181,35 @@ ir::Type BlockedType(const TypeCall& call, const ir::Type& type, const std::stri
                      letters, ") are no whole blocks"));
 }
 
-// Layouts with blocks: the rules are those of whole axes.
-void Conv2D(TypeCall& call) {
-  const auto& attrs = call.attrs<Conv2DAttrs>();
-  if (!HasBlocks(attrs)) return Convolution<Conv2DAttrs>(call);
-  if (call.op() != "nn.conv2d") call.Refuse("layouts must be without blocks");
+// Layouts with blocks: the rules are those of whole axes. `name`: of the operator that takes them.
+template <typename AttrsType>
+void ConvolutionInLayouts(TypeCall& call, const char* name) {
+  const auto& attrs = call.attrs<AttrsType>();
+  if (!HasBlocks(attrs)) return Convolution<AttrsType>(call);
+  if (call.op() != name) call.Refuse("layouts must be without blocks");
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
-  Conv2DAttrs whole = attrs;
-  whole.data_layout = whole.out_layout = "NCHW";
-  whole.kernel_layout = "OIHW";
+  const std::string image = AttrsType{}.data_layout, kernel = AttrsType{}.kernel_layout;
+  AttrsType whole = attrs;
+  whole.data_layout = whole.out_layout = image;
+  whole.kernel_layout = kernel;
   const attrs::Attrs whole_attrs = attrs::Attrs::Make(whole);
   const auto* w = call.tensor(1);
   TypeCall inner(
       call.op(), whole_attrs,
-      {WholeType(call, *x, attrs.data_layout, "NCHW", "data_layout", "data"),
+      {WholeType(call, *x, attrs.data_layout, image, "data_layout", "data"),
        w == nullptr ? ir::Type()
-                    : WholeType(call, *w, attrs.kernel_layout, "OIHW", "kernel_layout", "weight")},
+                    : WholeType(call, *w, attrs.kernel_layout, kernel, "kernel_layout", "weight")},
       ir::Type());
   const std::string& out = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
-  LayoutPositions(Layout::Parse(out, "out_layout").Whole(), "NCHW", "out_layout");
-  Convolution<Conv2DAttrs>(inner);
+  LayoutPositions(Layout::Parse(out, "out_layout").Whole(), image, "out_layout");
+  Convolution<AttrsType>(inner);
   call.AddNeedsOf(inner);
   if (w == nullptr && inner.learned_input(1))
     call.LearnInput(
-        1, BlockedType(call, inner.learned_input(1), "OIHW", attrs.kernel_layout, "kernel_layout"));
+        1, BlockedType(call, inner.learned_input(1), kernel, attrs.kernel_layout, "kernel_layout"));
   if (inner.learned_result())
-    call.LearnResult(BlockedType(call, inner.learned_result(), "NCHW", out, "out_layout"));
+    call.LearnResult(BlockedType(call, inner.learned_result(), image, out, "out_layout"));
 }
 
 template <typename AttrsType>
@@ -219,15 +221,8 @@ void Register(OpRegistry& registry, const char* name, const char* help, const ch
       .Attrs<AttrsType>()
       .Level(2)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(
-          [](TypeCall& call) {
-            if constexpr (std::is_same_v<AttrsType, Conv2DAttrs>) {
-              Conv2D(call);
-            } else {
-              Convolution<AttrsType>(call);
-            }
-          },
-          relation)
+      .TypeRelation([name](TypeCall& call) { ConvolutionInLayouts<AttrsType>(call, name); },
+                    relation)
       .Column(PrecisionRule::kAlways);
   // Where CPUs have instructions that take bfloat16 and add in float32.
   constexpr bool kIsPlain = std::is_same_v<AttrsType, Conv2DAttrs>;
@@ -235,7 +230,7 @@ void Register(OpRegistry& registry, const char* name, const char* help, const ch
   if constexpr (!std::is_same_v<AttrsType, Conv1DTransposeAttrs>) {
     op.Column(LayoutInference{LayoutsOfConvolution<AttrsType>});
     LayoutChoice choice = ChoiceOfConvolution<AttrsType>();
-    choice.takes_blocks = kIsPlain;
+    choice.takes_blocks = true;
     op.Column(choice);
   }
 }

@@ -19,7 +19,7 @@ struct LayoutChoice {
   std::function<LayoutAnswer(const attrs::Attrs& attrs, const std::string& data,
                              const std::string& kernel)>
       answer;
-  // Whether an operator over blocks of channels can take its place (nn.contrib_conv2d_NCHWc).
+  // Whether it can be put into blocks of channels (NCHW16c), as the built-in convolutions can.
   bool takes_blocks = false;
 };
 

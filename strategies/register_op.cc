@@ -119,7 +119,7 @@ OpRegistration& OpRegistration::LayoutChoice(ops::LayoutChoice choice) {
     return RunAuthorCode(site, "its answer to a choice of layouts",
                          [&] { return answer(attrs, data, kernel); });
   };
-  // Only nn.conv2d has an operator over blocks.
+  // Only the built-in convolutions have forms over blocks.
   choice.takes_blocks = false;
   op_->SetColumn(std::move(choice));
   return *this;

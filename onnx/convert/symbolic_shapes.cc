@@ -24,7 +24,16 @@ class ReshapeSearch {
  public:
   ReshapeSearch(const Dims& input, const Dims& target) : input_(input), target_(target) {}
 
-  std::optional<ops::Ints> Find() { return From(0, 0) ? std::optional(codes_) : std::nullopt; }
+  // Codes that infer nothing are better: where another extent is 0, what is left may be anything.
+  std::optional<ops::Ints> Find() {
+    for (const bool infers : {false, true}) {
+      infers_ = infers;
+      steps_ = 0;
+      codes_.clear();
+      if (From(0, 0)) return codes_;
+    }
+    return std::nullopt;
+  }
 
  private:
   bool IsFound() const {
@@ -57,7 +66,7 @@ class ReshapeSearch {
       if (other.is_static() && Try({-4, -1, other.value()}, at + 2, next + 1)) return true;
       if (wanted.is_static() && Try({-4, wanted.value(), -1}, at + 2, next + 1)) return true;
     }
-    return std::find(codes_.begin(), codes_.end(), -1) == codes_.end() &&
+    return infers_ && std::find(codes_.begin(), codes_.end(), -1) == codes_.end() &&
            Try({-1}, at + 1, next + 1);
   }
 
@@ -65,6 +74,7 @@ class ReshapeSearch {
   const Dims& input_;
   const Dims& target_;
   ops::Ints codes_;
+  bool infers_ = false;
   int steps_ = 0;
 };
 

@@ -13,7 +13,7 @@ ir::Module AlterOpLayout(const ir::Module& module) {
     if (column == nullptr) return std::nullopt;
     if (column->alter != nullptr) return column->alter(call);
     const auto blocks = column->choose(call);
-    return blocks ? BlockedConv2D(call, *blocks) : std::nullopt;
+    return blocks ? BlockedConvolution(call, *blocks) : std::nullopt;
   });
 }
 

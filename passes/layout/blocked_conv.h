@@ -1,4 +1,5 @@
-// nn.conv2d over blocks of channels: nn.contrib_conv2d_NCHWc and its depthwise form.
+// Convolutions over blocks of channels. In the place of nn.conv2d comes nn.contrib_conv2d_NCHWc or
+// its depthwise form; the others take the layouts themselves.
 #ifndef TENON_PASSES_LAYOUT_BLOCKED_CONV_H_
 #define TENON_PASSES_LAYOUT_BLOCKED_CONV_H_
 
@@ -7,10 +8,10 @@
 
 namespace tenon::passes {
 
-// The call of nn.conv2d over such blocks. Nothing when they do not divide the channels of a group,
-// when extents are not static or when the element types differ.
-std::optional<LayoutAlteration> BlockedConv2D(const ir::CallNode& call,
-                                              const ops::ChannelBlocks& blocks);
+// The convolution over such blocks. Nothing when they do not divide the channels of a group, when
+// it has blocks already, when extents are not static or when the element types differ.
+std::optional<LayoutAlteration> BlockedConvolution(const ir::CallNode& call,
+                                                   const ops::ChannelBlocks& blocks);
 // Whether each channel is convolved separately, with one filter.
 bool IsDepthwise(const ir::CallNode& conv2d);
 

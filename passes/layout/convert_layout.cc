@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "tenon/ops/conv_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/layout.h"
 #include "tenon/ops/layout_choice.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/layout/blocked_conv.h"
 #include "tenon/passes/layout/rewrite_layouts.h"
@@ -49,7 +47,7 @@ std::string DefaultKernel(const std::string& data, const std::string& own) {
 bool IsBlocked(const ops::LayoutChoice& choice, const std::string& data) {
   if (!choice.takes_blocks) return false;
   const ops::Layout layout = ops::Layout::Parse(data, "layout");
-  return layout.IsCut('C') && data == StrCat("NCHW", layout.BlockOf('C'), "c");
+  return layout.IsCut('C') && data == StrCat(choice.data, layout.BlockOf('C'), "c");
 }
 
 Wish ReadWish(const std::string& op, const ops::LayoutChoice& choice,
@@ -81,11 +79,9 @@ struct Chosen {
 
 std::optional<LayoutAlteration> Alter(const CallNode& call, const Chosen& chosen) {
   const auto& [choice, wish] = chosen;
-  if (choice.takes_blocks) {
-    if (ops::HasBlocks(call.attrs.As<ops::Conv2DAttrs>())) return std::nullopt;
-    if (const std::int64_t block = ops::Layout::Parse(wish.data, "layout").BlockOf('C');
-        IsBlocked(choice, wish.data))
-      return BlockedConv2D(call, {block, block});
+  if (IsBlocked(choice, wish.data)) {
+    const std::int64_t block = ops::Layout::Parse(wish.data, "layout").BlockOf('C');
+    return BlockedConvolution(call, {block, block});
   }
   return LayoutAlteration{call.callee, choice.answer(call.attrs, wish.data, wish.kernel)};
 }

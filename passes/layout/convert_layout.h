@@ -1,11 +1,11 @@
 // ConvertLayout: gives operators the layouts that the caller asks for.
 //
 // For each operator: the layout of the data and, for a convolution, of the kernel. If that is
-// "default" or left out, it is the one that goes with the data's ("NHWC": "HWIO"). nn.conv2d also
-// takes "NCHW{n}c" and stays unchanged where the block does not divide its channels. Operators in
-// between follow; where they cannot, a layout_transform is inserted. Calls whose extents are not
-// all static stay. Needs checked types and leaves them. Throws InvalidArgument for an operator that
-// has no such layout.
+// "default" or left out, it is the one that goes with the data's ("NHWC": "HWIO"). Convolutions
+// also take blocks of channels, "NCHW{n}c", and stay unchanged where blocks do not divide the
+// channels. Operators in between follow; where they cannot, a layout_transform is inserted. Calls
+// whose extents are not all static stay. Needs checked types and leaves them. Throws
+// InvalidArgument for an operator that has no such layout.
 //
 //   Module out = ConvertLayout(module, {{"nn.conv2d", {"NHWC", "default"}}});
 #ifndef TENON_PASSES_LAYOUT_CONVERT_LAYOUT_H_

@@ -5,10 +5,9 @@
 #include <cctype>
 
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/layout.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/strategies/te/layout.h"
+#include "tenon/strategies/te/blocked_sum.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
@@ -130,32 +129,11 @@ constexpr Row kRows[] = {
     {"plain", nullptr, PlainConv, true},
 };
 
-// Of any layouts: the sum is over whole axes, into which the operands are brought first.
-std::vector<Tensor> PlainOfBlocks(const TeCall& call) {
-  const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
-  const std::string& out = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
-  const auto whole = [](const Shape& shape, const std::string& layout, const std::string& letters) {
-    const ops::Layout parsed = ops::Layout::Parse(layout, "layout");
-    Shape extents;
-    for (const char letter : letters)
-      extents.push_back(shape[parsed.PositionOf(letter)] * parsed.BlockOf(letter));
-    return extents;
-  };
-  const Shape result = whole(call.shape(), out, "NCHW");
-  const std::vector<Tensor> inputs = {
-      InLayout(call.input(0), attrs.data_layout, "NCHW",
-               whole(ShapeOf(call.input(0)), attrs.data_layout, "NCHW")),
-      InLayout(call.input(1), attrs.kernel_layout, "OIHW",
-               whole(ShapeOf(call.input(1)), attrs.kernel_layout, "OIHW"))};
-  ops::Conv2DAttrs plain = attrs;
-  plain.data_layout = plain.out_layout = "NCHW";
-  plain.kernel_layout = "OIHW";
-  const attrs::Attrs plain_attrs = attrs::Attrs::Make(plain);
-  const ir::Type type = ir::TensorTypeOf(result, call.dtype());
-  const TeCall inner{plain_attrs, inputs, type, call.target, nullptr};
-  const std::vector<Tensor> wide = WithWideImage(Describe(inner), inner);
-  const TeCall of_wide{plain_attrs, wide, type, call.target, nullptr};
-  return {InLayout(PlainConv(ConvOf(of_wide), of_wide), "NCHW", out, call.shape())};
+std::vector<Tensor> PlainOfWideImage(const TeCall& call) {
+  const std::vector<Tensor> inputs = WithWideImage(Describe(call), call);
+  const TeCall wide{call.attrs,    inputs,       call.result, call.target,
+                    call.preparer, call.symbols, {},          call.config};
+  return {PlainConv(ConvOf(wide), wide)};
 }
 
 TeForm FormOfBlocks() {
@@ -167,7 +145,7 @@ TeForm FormOfBlocks() {
 bool HasBlocks(const TeCall& call) { return ops::HasBlocks(call.attrs.As<ops::Conv2DAttrs>()); }
 
 std::vector<Tensor> MakeRow(const Row& row, const TeCall& call) {
-  if (HasBlocks(call)) return PlainOfBlocks(call);
+  if (HasBlocks(call)) return OverWholeAxes<ops::Conv2DAttrs>(call, PlainOfWideImage);
   if (!row.of_wide_image) return {row.make(ConvOf(call), call)};
   const std::vector<Tensor> inputs = WithWideImage(Describe(call), call);
   const TeCall wide{call.attrs,    inputs,       call.result, call.target,
@@ -183,7 +161,7 @@ TeForm FormOf(const Row& row) {
               .rounds_differently = row.rounds_differently};
   if (row.refusal != nullptr)
     form.refusal = [&row](const TeCall& call) -> Refusal {
-      if (HasBlocks(call)) return "its layouts have blocks";
+      if (HasBlocks(call)) return kHasBlocks;
       return row.refusal(Describe(call), call);
     };
   if (row.cycles != nullptr)

@@ -1,5 +1,6 @@
 // nn.conv1d and nn.conv3d as a direct sum over input channels and kernel taps.
 #include "tenon/ops/conv_rules.h"
+#include "tenon/strategies/te/blocked_sum.h"
 #include "tenon/strategies/te/conv_sum.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -42,6 +43,37 @@ ConvSum Describe(const TeCall& call, const ops::ConvRules& rules) {
 }
 
 template <typename AttrsType>
+bool HasBlocks(const TeCall& call) {
+  return ops::HasBlocks(call.attrs.As<AttrsType>());
+}
+
+// Over blocks of channels, in the layouts that AlterOpLayout and ConvertLayout give.
+template <typename AttrsType>
+TeForm FormOfBlocks(const std::string& name) {
+  return {.name = StrCat(name, ".", AttrsType{}.data_layout, "c"),
+          .refusal = [](const TeCall& call) -> std::optional<std::string> {
+            const auto& attrs = call.attrs.As<AttrsType>();
+            if (auto refusal = RefuseBlockLayouts(attrs)) return refusal;
+            return RefuseBlockedSum(call, attrs.groups, call.shape()[1],
+                                    ExtentOf(call.input(1), 1) * attrs.groups);
+          },
+          .make = [=](const TeCall& call) -> std::vector<Tensor> {
+            const auto rules = ops::ConvRulesOf(OfWholeAxes(call.attrs.As<AttrsType>()));
+            const std::vector<std::size_t> spatial(rules.data.begin() + 2, rules.data.end());
+            return {SumOfBlocks(
+                {.strides = rules.strides,
+                 .dilation = rules.dilation,
+                 .groups = rules.groups,
+                 .image = PadImage(call.input(0), spatial, rules.before, rules.after, te::Stored{}),
+                 .weight = call.input(1),
+                 .dtype = call.dtype(),
+                 .shape = call.shape(),
+                 .target = call.target},
+                name)};
+          }};
+}
+
+template <typename AttrsType>
 TeCompute FormsOf(const std::string& name) {
   const auto describe = [](const TeCall& call) {
     return Describe(call, ops::ConvRulesOf(call.attrs.As<AttrsType>()));
@@ -53,18 +85,24 @@ TeCompute FormsOf(const std::string& name) {
     conv.image = PadImage(call.input(0), spatial, rules.before, rules.after);
     return conv;
   };
+  const TeMake make_plain = [=](const TeCall& call) -> std::vector<Tensor> {
+    return {PlainSum(with_image(call), call, name)};
+  };
   TeForm tiled{.name = StrCat(name, ".tiled"),
-               .refusal = [=](const TeCall& call) { return RefuseTiledSum(describe(call)); },
+               .refusal = [=](const TeCall& call) -> std::optional<std::string> {
+                 if (HasBlocks<AttrsType>(call)) return kHasBlocks;
+                 return RefuseTiledSum(describe(call));
+               },
                .make = [=](const TeCall& call) -> std::vector<Tensor> {
                  return {TiledSum(with_image(call), call, name)};
                },
                .cycles = [=](const TeCall& call) { return TiledSumCycles(describe(call)); }};
-  TeForm plain{.name = StrCat(name, ".plain"),
-               .refusal = nullptr,
-               .make = [=](const TeCall& call) -> std::vector<Tensor> {
-                 return {PlainSum(with_image(call), call, name)};
+  TeForm plain{.name = StrCat(name, ".plain"), .refusal = nullptr, .make = [=](const TeCall& call) {
+                 return HasBlocks<AttrsType>(call) ? OverWholeAxes<AttrsType>(call, make_plain)
+                                                   : make_plain(call);
                }};
-  return {.make = nullptr, .forms = {std::move(tiled), std::move(plain)}};
+  return {.make = nullptr,
+          .forms = {std::move(tiled), FormOfBlocks<AttrsType>(name), std::move(plain)}};
 }
 
 }  // namespace

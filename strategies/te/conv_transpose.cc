@@ -1,20 +1,13 @@
-// Transposed convolutions, each result gathered from the elements that reach it.
-//
-// With stride s, result t (counted before padding is dropped) lies s * q + r; what reaches it along
-// one axis are the kernel taps r, r + s, ... and the elements q, q - 1, ... Results of one phase r
-// are therefore a convolution of stride 1 with every s-th tap, and all phases together one of s
-// times the filters over the image of the q. A stage puts their results side by side. (Shi et al.,
-// "Is the deconvolution layer the same as a convolutional layer?", 2016.)
-//
-// Phases with fewer taps than others get taps of weight zero, so that an infinite element gives NaN
-// where its kernel would just not have reached.
+// Transposed convolutions: a convolution of all phases (conv_phases.h), whose results a stage puts
+// side by side.
 #include <algorithm>
 
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/ops/conv_rules.h"
-#include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te/blocked_sum.h"
+#include "tenon/strategies/te/conv_phases.h"
 #include "tenon/strategies/te/conv_sum.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -26,34 +19,6 @@ namespace {
 using te::Expr;
 using te::Tensor;
 using te::Var;
-
-// One spatial axis.
-struct Phases {
-  std::int64_t stride, dilation;
-  std::int64_t taps;     // of the kernel
-  std::int64_t span;     // taps with those between dilated ones
-  std::int64_t steps;    // taps of a phase
-  std::int64_t first;    // the least q
-  Size count;            // of the q
-  std::int64_t dropped;  // results before the first one that is kept
-};
-
-Phases PhasesOf(const ops::ConvRules& rules, std::size_t d, std::int64_t taps, const Size& result) {
-  Phases p{.stride = rules.strides[d],
-           .dilation = rules.dilation[d],
-           .taps = taps,
-           .span = ops::WindowSpan(taps, rules.dilation[d]),
-           .steps = 0,
-           .first = 0,
-           .count = 0,
-           .dropped = rules.before[d]};
-  p.steps = (p.span + p.stride - 1) / p.stride;
-  p.first = p.dropped / p.stride;
-  const bool is_none = result.is_number() && result.planned == 0;
-  if (!is_none)
-    p.count = loop::Simplify(te::FloorDiv(result.expr - 1 + p.dropped, p.stride) + (1 - p.first));
-  return p;
-}
 
 // Throws Unimplemented where the difference of expressions is no number.
 std::int64_t NumberOf(const Expr& difference) {
@@ -84,41 +49,17 @@ Tensor InOrder(const Tensor& x, const std::vector<std::size_t>& at) {
       "in_order");
 }
 
-// The weight of filter (output, phase) at a step: the tap that the phase has there, or zero.
-Expr PhaseWeight(const std::vector<Phases>& axes, const std::vector<Expr>& at, const Expr& phase,
-                 const std::vector<Expr>& steps, const std::vector<std::size_t>& kernel,
-                 const Tensor& weight, DataType dtype) {
-  Expr inside = loop::True();
-  bool whole = true;
-  Shape strides;
-  for (const Phases& p : axes) strides.push_back(p.stride);
-  const std::vector<Expr> offsets = Unflatten(phase, strides);
-  std::vector<Expr> from(kernel.size());
-  from[kernel[1]] = at[0];
-  from[kernel[0]] = at[1];
-  for (std::size_t d = 0; d < axes.size(); ++d) {
-    const Phases& p = axes[d];
-    const Expr tap = offsets[d] + (Expr(p.steps - 1) - steps[d]) * p.stride;
-    if (p.steps * p.stride != p.span) {
-      inside = inside && tap < Expr(p.span);
-      whole = false;
-    }
-    if (p.dilation > 1) {
-      inside = inside && te::FloorMod(tap, p.dilation) == Expr(0);
-      whole = false;
-    }
-    from[kernel[d + 2]] = te::FloorDiv(tap, p.dilation);
-  }
-  const auto value = [&] { return te::Cast(dtype, weight[from]); };
-  return whole ? value() : te::IfThenElse(inside, value(), te::Cast(dtype, 0));
-}
-
-// The results of all phases, side by side.
+// The results of all phases, side by side. Where layouts have blocks of channels, filters and
+// channels are blocks of them.
 struct Transposed {
   ops::ConvRules rules;
   std::vector<Phases> axes;
   std::int64_t phases = 1;
   ConvSum sums;  // without the image, until it is needed
+  // The weight of a filter, with the coordinates within a block.
+  std::function<Expr(const Expr& filter, const Expr& channel, const std::vector<Expr>& steps,
+                     const std::vector<Expr>& lanes)>
+      weight;
 };
 
 bool IsEmpty(const TeCall& call) {
@@ -126,7 +67,8 @@ bool IsEmpty(const TeCall& call) {
          IsEmpty(call.input(1).shape());
 }
 
-// Requires that nothing is empty.
+// Requires that nothing is empty. `rules`: of whole axes in the default order, where the call has
+// blocks.
 Transposed Describe(const TeCall& call, const ops::ConvRules& rules) {
   const Tensor& weight = call.input(1);
   const DataType dtype = call.dtype();
@@ -161,17 +103,22 @@ Transposed Describe(const TeCall& call, const ops::ConvRules& rules) {
     sums.taps.push_back(axes[d].steps);
     sums.shape.push_back(axes[d].count);
   }
-  sums.weight = [=](const Expr& filter, const Expr& channel, const std::vector<Expr>& steps) {
+  const auto weight_of = [=](const Expr& filter, const Expr& channel,
+                             const std::vector<Expr>& steps, const std::vector<Expr>& lanes) {
     const Expr output = te::FloorDiv(filter, phases);
     const Expr input =
         rules.groups == 1 ? channel : te::FloorDiv(output, outputs) * inputs + channel;
     return PhaseWeight(axes, {input, te::FloorMod(output, outputs)}, te::FloorMod(filter, phases),
-                       steps, rules.kernel, weight, dtype);
+                       steps, rules.kernel, weight, dtype, lanes);
   };
-  return {.rules = rules, .axes = std::move(axes), .phases = phases, .sums = std::move(sums)};
+  sums.weight = [=](const Expr& filter, const Expr& channel, const std::vector<Expr>& steps) {
+    return weight_of(filter, channel, steps, {});
+  };
+  return {
+      .rules = rules, .axes = axes, .phases = phases, .sums = std::move(sums), .weight = weight_of};
 }
 
-Tensor ImageOf(const TeCall& call, const Transposed& t) {
+Tensor ImageOf(const TeCall& call, const Transposed& t, const te::Label& label = {}) {
   const Tensor x = InOrder(call.input(0), t.rules.data);
   std::vector<std::size_t> spatial;
   ops::Ints before, after;
@@ -181,7 +128,7 @@ Tensor ImageOf(const TeCall& call, const Transposed& t) {
     before.push_back(p.steps - 1 - p.first);
     after.push_back(NumberOf(p.count.expr + p.first - x.shape()[d + 2]));
   }
-  return PadImage(x, spatial, before, after);
+  return PadImage(x, spatial, before, after, label);
 }
 
 // The phases' sums, put in the order of the result.
@@ -199,9 +146,59 @@ Tensor SideBySide(const TeCall& call, const Transposed& t, const Tensor& sums,
           at.push_back(te::FloorDiv(place, p.stride));
         }
         at[1] = i[t.rules.out[1]] * t.phases + phase;
+        at.insert(at.end(), i.begin() + static_cast<std::ptrdiff_t>(at.size()), i.end());
         return sums[at];
       },
       name);
+}
+
+// The phases' sums over blocks of channels.
+Tensor BlockedPhases(const TeCall& call, const Transposed& t, const std::string& name) {
+  const Tensor& weight = call.input(1);
+  const std::size_t lane = t.rules.dims + 2;
+  Shape shape = {t.sums.group_outputs * t.rules.groups, t.sums.group_inputs};
+  shape.insert(shape.end(), t.sums.taps.begin(), t.sums.taps.end());
+  shape.insert(shape.end(), {ExtentOf(weight, lane), ExtentOf(weight, lane + 1)});
+  const Tensor packed = call.Prepared(te::Compute(
+      ToExprs(shape),
+      [&](const std::vector<Var>& i) {
+        const auto begin = i.begin() + 2, end = i.begin() + static_cast<std::ptrdiff_t>(lane);
+        return t.weight(i[0], i[1], std::vector<Expr>(begin, end), std::vector<Expr>(end, i.end()));
+      },
+      "weights", te::Stored{}));
+  Shape result;
+  for (const Size& size : t.sums.shape) result.push_back(size.planned);
+  result.push_back(shape.back());
+  return SumOfBlocks({.strides = t.sums.strides,
+                      .dilation = t.sums.dilation,
+                      .groups = t.rules.groups,
+                      .image = ImageOf(call, t, te::Stored{}),
+                      .weight = packed,
+                      .dtype = t.sums.dtype,
+                      .shape = result,
+                      .target = call.target},
+                     name, te::Stored{});
+}
+
+template <typename AttrsType>
+bool HasBlocks(const TeCall& call) {
+  return ops::HasBlocks(call.attrs.As<AttrsType>());
+}
+
+template <typename AttrsType>
+TeForm FormOfBlocks(const std::string& name) {
+  return {.name = StrCat(name, ".", AttrsType{}.data_layout, "c"),
+          .refusal = [](const TeCall& call) -> std::optional<std::string> {
+            const auto& attrs = call.attrs.As<AttrsType>();
+            if (auto refusal = RefuseBlockLayouts(attrs)) return refusal;
+            return RefuseBlockedSum(call, attrs.groups, call.shape()[1],
+                                    ExtentOf(call.input(1), 0));
+          },
+          .make = [=](const TeCall& call) -> std::vector<Tensor> {
+            const Transposed t =
+                Describe(call, ops::ConvRulesOf(OfWholeAxes(call.attrs.As<AttrsType>())));
+            return {SideBySide(call, t, BlockedPhases(call, t, name), name)};
+          }};
 }
 
 using MakeSum = Tensor (*)(const ConvSum& conv, const TeCall& call, const std::string& name);
@@ -222,13 +219,19 @@ TeCompute FormsOf(const std::string& name) {
   };
   TeForm tiled{.name = StrCat(name, ".tiled"),
                .refusal = [=](const TeCall& call) -> std::optional<std::string> {
+                 if (HasBlocks<AttrsType>(call)) return kHasBlocks;
                  if (IsEmpty(call)) return "there is nothing to sum";
                  return RefuseTiledSum(describe(call).sums);
                },
                .make = make_by(TiledSum),
                .cycles = [=](const TeCall& call) { return TiledSumCycles(describe(call).sums); }};
-  TeForm plain{.name = StrCat(name, ".plain"), .refusal = nullptr, .make = make_by(PlainSum)};
-  return {.make = nullptr, .forms = {std::move(tiled), std::move(plain)}};
+  const TeMake make_plain = make_by(PlainSum);
+  TeForm plain{.name = StrCat(name, ".plain"), .refusal = nullptr, .make = [=](const TeCall& call) {
+                 return HasBlocks<AttrsType>(call) ? OverWholeAxes<AttrsType>(call, make_plain)
+                                                   : make_plain(call);
+               }};
+  return {.make = nullptr,
+          .forms = {std::move(tiled), FormOfBlocks<AttrsType>(name), std::move(plain)}};
 }
 
 }  // namespace

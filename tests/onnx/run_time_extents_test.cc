@@ -248,6 +248,44 @@ TEST(RunTimeExtentsTest, RangesTilesAndConstantsHaveTheExtent) {
   EXPECT_EQ(results[1][1].shape(), (Shape{0, 0}));
 }
 
+TEST(RunTimeExtentsTest, TilesOfNoCopiesAreEmpty) {
+  Model model;
+  model.Input("x", {3, 2}).Input("counts", {2}, kInt64).Output("y").Output("sums");
+  model.Integers("axis0", {0});
+  model.Node("Tile", {"x", "counts"}, {"y"});
+  SetInt(model.Node("ReduceSum", {"y", "axis0"}, {"sums"}), "keepdims", 0);
+  std::vector<runtime::Inputs> runs;
+  const std::vector<std::vector<std::int64_t>> counts = {{2, 3}, {0, 3}, {2, 0}, {0, 0}, {1, 1}};
+  for (const std::vector<std::int64_t>& two : counts)
+    runs.push_back(
+        {{"x", Random({3, 2}, 1)}, {"counts", NDArray::FromVector<std::int64_t>({2}, two)}});
+  const auto results = Ran(model, runs);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    EXPECT_EQ(results[i][0].shape(), (Shape{3 * counts[i][0], 2 * counts[i][1]}));
+}
+
+// Of an array whose extent values decide, too: none of it, copies of nothing, and both.
+TEST(RunTimeExtentsTest, TilesOfNoCopiesOfWhatIsFoundAreEmpty) {
+  Model model;
+  model.Input("x", {5}).Input("count", {1}, kInt64).Output("rows").Output("columns");
+  model.Integers("one", {1});
+  model.Node("NonZero", {"x"}, {"at"});
+  SetInt(model.Node("Concat", {"count", "one"}, {"down"}), "axis", 0);
+  SetInt(model.Node("Concat", {"one", "count"}, {"along"}), "axis", 0);
+  model.Node("Tile", {"at", "down"}, {"rows"});
+  model.Node("Tile", {"at", "along"}, {"columns"});
+  std::vector<runtime::Inputs> runs;
+  for (const std::vector<float>& x :
+       {std::vector<float>{1, 0, 1, 0, 1}, {0, 0, 0, 0, 0}, {1, 0, 0, 0, 0}}) {
+    for (const std::int64_t count : {2, 0, 1})
+      runs.push_back(
+          {{"x", Floats(x)}, {"count", NDArray::FromVector<std::int64_t>({1}, {count})}});
+  }
+  const auto results = Ran(model, runs);
+  EXPECT_EQ(results[1][0].shape(), (Shape{0, 3}));
+  EXPECT_EQ(results[1][1].shape(), (Shape{1, 0}));
+}
+
 // Position ids of a text whose length is a variable of the input.
 TEST(RunTimeExtentsTest, RangesAndMasksOfSymbolicLengths) {
   Model model;

@@ -58,6 +58,51 @@ INSTANTIATE_TEST_SUITE_P(
             "4"}),
     NameOf);
 
+constexpr char kBlockedVolume[] =
+    "%x: Tensor[(1, 2, 5, 9, 11, 8), float32], %w: Tensor[(3, 2, 2, 3, 5, 8, 16), float32]";
+INSTANTIATE_TEST_SUITE_P(
+    BlocksOfConv3D, TypeRelationTest,
+    ::testing::Values(
+        Row{"Blocks", kBlockedVolume,
+            "nn.conv3d(%x, %w, data_layout=\"NCDHW8c\", kernel_layout=\"OIDHW8i16o\", "
+            "out_layout=\"NCDHW16c\")",
+            "Tensor[(1, 3, 4, 7, 7, 16), float32]"},
+        Row{"BlocksOfTheData", kBlockedVolume,
+            "nn.conv3d(%x, %w, data_layout=\"NCDHW8c\", kernel_layout=\"OIDHW8i16o\", padding=[1, "
+            "0, 2])",
+            "Tensor[(1, 6, 6, 7, 11, 8), float32]"},
+        Row{"BlocksToWholeAxes", kBlockedVolume,
+            "nn.conv3d(%x, %w, data_layout=\"NCDHW8c\", kernel_layout=\"OIDHW8i16o\", "
+            "out_layout=\"NDHWC\")",
+            "Tensor[(1, 4, 7, 7, 48), float32]"},
+        Row{"BlocksLearnTheWeight", "%x: Tensor[(1, 2, 5, 9, 11, 8), float32], %w",
+            "nn.conv3d(%x, %w, data_layout=\"NCDHW8c\", kernel_layout=\"OIDHW8i16o\", channels=32, "
+            "kernel_size=[2, 3, 5])",
+            "Tensor[(1, 4, 4, 7, 7, 8), float32]"},
+        Row{"BlocksOfWhichTheResultHasNoWholeNumber", kBlockedVolume,
+            "nn.conv3d(%x, %w, data_layout=\"NCDHW8c\", kernel_layout=\"OIDHW8i16o\", "
+            "out_layout=\"NCDHW32c\")",
+            "nn.conv3d: out_layout is NCDHW32c, and the extents of Tensor[(1, 48, 4, 7, 7), "
+            "float32] (NCDHW) are no whole blocks"},
+        Row{"BlocksOfAnotherSize",
+            "%x: Tensor[(1, 2, 5, 9, 11, 4), float32], %w: Tensor[(3, 2, 2, 3, 5, 8, 16), float32]",
+            "nn.conv3d(%x, %w, data_layout=\"NCDHW8c\", kernel_layout=\"OIDHW8i16o\")",
+            "nn.conv3d: dimension 5 of the data is 4, and data_layout NCDHW8c says blocks of 8"},
+        Row{"BlocksOfRank5",
+            "%x: Tensor[(1, 2, 5, 9, 11), float32], %w: Tensor[(3, 2, 2, 3, 5, 8, 16), float32]",
+            "nn.conv3d(%x, %w, data_layout=\"NCDHW8c\", kernel_layout=\"OIDHW8i16o\")",
+            "nn.conv3d: the data must have rank 6, as data_layout is NCDHW8c"},
+        Row{"BlocksOfImages",
+            "%x: Tensor[(1, 2, 5, 9, 8), float32], %w: Tensor[(3, 2, 2, 3, 5, 8, 16), float32]",
+            "nn.conv3d(%x, %w, data_layout=\"NCHW8c\", kernel_layout=\"OIDHW8i16o\")",
+            "nn.conv3d: data_layout is \"NCHW\"; it must be an order of NCDHW"},
+        Row{"BlocksOfMoreChannelsThanTheWeightTakes",
+            "%x: Tensor[(1, 4, 5, 9, 11, 8), float32], %w: Tensor[(3, 2, 2, 3, 5, 8, 16), float32]",
+            "nn.conv3d(%x, %w, data_layout=\"NCDHW8c\", kernel_layout=\"OIDHW8i16o\")",
+            "nn.conv3d: the data has 32 channels, which in 1 group makes 32 each; the weight takes "
+            "16"}),
+    NameOf);
+
 constexpr char kUp[] = "%x: Tensor[(1, 4, 5, 7), float32], %w: Tensor[(4, 6, 3, 2), float32]";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -101,6 +146,37 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"TransposedVolume",
             "%x: Tensor[(1, 4, 3, 5, 7), float32], %w: Tensor[(4, 6, 2, 3, 1), float32]",
             "nn.conv3d_transpose(%x, %w, strides=[2, 1, 3])", "Tensor[(1, 6, 6, 7, 19), float32]"}),
+    NameOf);
+
+constexpr char kBlockedUp[] =
+    "%x: Tensor[(1, 2, 5, 7, 8), float32], %w: Tensor[(2, 3, 3, 2, 8, 4), float32]";
+INSTANTIATE_TEST_SUITE_P(
+    BlocksOfTransposed, TypeRelationTest,
+    ::testing::Values(
+        Row{"Blocks", kBlockedUp,
+            "nn.conv2d_transpose(%x, %w, data_layout=\"NCHW8c\", kernel_layout=\"IOHW8i4o\", "
+            "out_layout=\"NCHW4c\", strides=[2, 3], padding=[1, 0, 2, 1], dilation=[2, 1], "
+            "output_padding=[1, 2])",
+            "Tensor[(1, 3, 11, 21, 4), float32]"},
+        // The weight has the filters of a group.
+        Row{"Groups", kBlockedUp,
+            "nn.conv2d_transpose(%x, %w, data_layout=\"NCHW8c\", kernel_layout=\"IOHW8i4o\", "
+            "out_layout=\"NCHW4c\", groups=2)",
+            "Tensor[(1, 6, 7, 8, 4), float32]"},
+        Row{"ResultOfNoWholeBlocks", kBlockedUp,
+            "nn.conv2d_transpose(%x, %w, data_layout=\"NCHW8c\", kernel_layout=\"IOHW8i4o\")",
+            "nn.conv2d_transpose: out_layout is NCHW8c, and the extents of Tensor[(1, 12, 7, 8), "
+            "float32] (NCHW) are no whole blocks"},
+        Row{"Channels",
+            "%x: Tensor[(1, 1, 5, 7, 8), float32], %w: Tensor[(2, 3, 3, 2, 8, 4), "
+            "float32]",
+            "nn.conv2d_transpose(%x, %w, data_layout=\"NCHW8c\", kernel_layout=\"IOHW8i4o\", "
+            "out_layout=\"NCHW4c\")",
+            "nn.conv2d_transpose: the data has 8 channels; the weight takes 16"},
+        Row{"WeightOfRank5",
+            "%x: Tensor[(1, 2, 5, 7, 8), float32], %w: Tensor[(2, 3, 3, 2, 4), float32]",
+            "nn.conv2d_transpose(%x, %w, data_layout=\"NCHW8c\", kernel_layout=\"IOHW8i4o\")",
+            "nn.conv2d_transpose: the weight must have rank 6, as kernel_layout is IOHW8i4o"}),
     NameOf);
 
 // The weight's layout counts: outputs of one group come second in IOHW.

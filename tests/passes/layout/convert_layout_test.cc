@@ -73,6 +73,69 @@ INSTANTIATE_TEST_SUITE_P(
         "nn.avg_pool2d(%c, pool_size=[2, 2], padding=[1, 1, 1, 1])",
         "nn.upsampling(%c, scale_h=2f, scale_w=2f)", "reshape(%c, newshape=[32, -1])"));
 
+// A convolution in blocks, with neighbours that take its layout and others that cannot.
+TEST(ConvertLayoutTest, NeighboursOfVolumesTakeTheirBlocks) {
+  const std::string params =
+      "%x: Tensor[(1, 16, 3, 5, 6), float32], %w: Tensor[(16, 16, 1, 2, 2), float32], "
+      "%b: Tensor[(16, 1, 1, 1), float32]";
+  const Module before = WithConstants(
+      params,
+      "%0 = nn.conv3d(%x, %w, padding=[0, 1, 1, 0, 0, 0]);\n"
+      "concatenate((nn.relu(add(%0, %b)), nn.conv3d(%0, %w, padding=[0, 1, 1, 0, 0, 0])), "
+      "axis=1)");
+  const Module after = ConvertLayout(before, {{"nn.conv3d", {"NCDHW8c"}}});
+  EXPECT_EQ(Body(after),
+            "%0 = layout_transform(%x, src_layout=\"NCDHW\", dst_layout=\"NCDHW8c\");\n"
+            "%1 = layout_transform(%w, src_layout=\"OIDHW\", dst_layout=\"OIDHW8i8o\");\n"
+            "%2 = expand_dims(%b, axis=0);\n"
+            "%3 = nn.conv3d(%0, %1, padding=[0, 1, 1, 0, 0, 0], data_layout=\"NCDHW8c\", "
+            "kernel_layout=\"OIDHW8i8o\", out_layout=\"NCDHW8c\");\n"
+            "%4 = layout_transform(%2, src_layout=\"NCDHW\", dst_layout=\"NCDHW8c\");\n"
+            "%5 = add(%3, %4);\n"
+            "%6 = nn.relu(%5);\n"
+            "%7 = nn.conv3d(%3, %1, padding=[0, 1, 1, 0, 0, 0], data_layout=\"NCDHW8c\", "
+            "kernel_layout=\"OIDHW8i8o\", out_layout=\"NCDHW8c\");\n"
+            "%8 = (%6, %7);\n"
+            "%9 = concatenate(%8, axis=1);\n"
+            "layout_transform(%9, src_layout=\"NCDHW8c\", dst_layout=\"NCDHW\")\n");
+  ExpectSameValues(before, after);
+  for (const char* layout : {"NCDHW4c", "NCDHW16c", "NCDHW32c", "NDHWC"})
+    ExpectSameValues(before, ConvertLayout(before, {{"nn.conv3d", {layout}}}));
+}
+
+TEST(ConvertLayoutTest, NeighboursOfTransposedConvolutionsTakeTheirBlocks) {
+  const Module before =
+      WithConstants("%x: Tensor[(1, 16, 5, 6), float32], %w: Tensor[(16, 16, 2, 2), float32]",
+                    "%0 = nn.conv2d_transpose(%x, %w, strides=[2, 2]);\n"
+                    "nn.max_pool2d(nn.relu(%0), pool_size=[2, 2], strides=[2, 2])");
+  const Module after = ConvertLayout(before, {{"nn.conv2d_transpose", {"NCHW8c"}}});
+  EXPECT_EQ(Body(after),
+            "%0 = layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NCHW8c\");\n"
+            "%1 = layout_transform(%w, src_layout=\"IOHW\", dst_layout=\"IOHW8i8o\");\n"
+            "%2 = nn.conv2d_transpose(%0, %1, strides=[2, 2], data_layout=\"NCHW8c\", "
+            "kernel_layout=\"IOHW8i8o\", out_layout=\"NCHW8c\");\n"
+            "%3 = nn.relu(%2);\n"
+            "%4 = nn.max_pool2d(%3, pool_size=[2, 2], strides=[2, 2], layout=\"NCHW8c\");\n"
+            "layout_transform(%4, src_layout=\"NCHW8c\", dst_layout=\"NCHW\")\n");
+  ExpectSameValues(before, after);
+  for (const char* layout : {"NCHW4c", "NCHW16c", "NCHW32c", "NHWC"})
+    ExpectSameValues(before, ConvertLayout(before, {{"nn.conv2d_transpose", {layout}}}));
+}
+
+// Groups are cut with their channels; those that blocks do not divide stay.
+TEST(ConvertLayoutTest, BlocksDivideTheChannelsOfAGroup) {
+  const Module before =
+      WithConstants("%x: Tensor[(1, 16, 5, 6), float32], %w: Tensor[(16, 12, 3, 3), float32]",
+                    "nn.conv2d_transpose(%x, %w, groups=2)");
+  const Module after = ConvertLayout(before, {{"nn.conv2d_transpose", {"NCHW4c"}}});
+  EXPECT_THAT(Body(after), HasSubstr("IOHW4i4o"));
+  ExpectSameValues(before, after);
+  EXPECT_EQ(ConvertLayout(before, {{"nn.conv2d_transpose", {"NCHW8c"}}}), before);
+  const Module line = WithConstants(
+      "%x: Tensor[(1, 8, 9), float32], %w: Tensor[(16, 8, 3), float32]", "nn.conv1d(%x, %w)");
+  EXPECT_THAT(Body(ConvertLayout(line, {{"nn.conv1d", {"NCW8c"}}})), HasSubstr("OIW8i8o"));
+}
+
 TEST(ConvertLayoutTest, ABlockThatDoesNotDivideTheChannelsLeavesTheConvolution) {
   for (const int channels : {1, 3, 15, 17}) {
     const Module before =
@@ -96,6 +159,9 @@ TEST(ConvertLayoutTest, RefusesWhatHasNoSuchLayout) {
   EXPECT_THAT(message({{"nn.dense", {"NHWC"}}}), HasSubstr("nn.dense has no layout to choose"));
   EXPECT_THAT(message({{"nn.conv2d", {"NHWD"}}}), HasSubstr("it must be an order of NCHW"));
   EXPECT_THAT(message({{"nn.conv2d", {}}}), HasSubstr("one or two layouts"));
+  EXPECT_THAT(message({{"nn.conv3d", {"NCHW8c"}}}), HasSubstr("it must be an order of NCDHW"));
+  EXPECT_THAT(message({{"nn.conv3d", {"NCDHW8c", "OIDHW"}}}),
+              HasSubstr("has a kernel layout of its own; leave it out"));
 }
 
 }  // namespace
