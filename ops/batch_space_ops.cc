@@ -33,6 +33,21 @@ std::int64_t BlockSize(TypeCall& call, const Ints& block) {
   return size;
 }
 
+ir::Dim Times(TypeCall& call, const ir::Dim& extent, std::int64_t factor) {
+  std::int64_t product = 0;
+  if (!extent.is_static()) return extent * ir::Dim(factor);
+  if (__builtin_mul_overflow(extent.value(), factor, &product))
+    call.Refuse("the result is too large");
+  return ir::Dim(product);
+}
+ir::Dim DividedBy(TypeCall& call, const ir::Dim& extent, std::int64_t divisor, const char* axis) {
+  if (extent.is_any()) return extent;
+  if (call.HasRest(extent, divisor))
+    call.Refuse(
+        StrCat("the ", axis, " is ", extent.ToString(), ", which ", divisor, " does not divide"));
+  return FloorDiv(extent, divisor);
+}
+
 void SpaceToBatchND(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
@@ -41,23 +56,17 @@ void SpaceToBatchND(TypeCall& call) {
   std::vector<ir::Dim> shape = x->shape;
   for (std::size_t i = 0; i < attrs.block_shape.size(); ++i) {
     ir::Dim& extent = shape[i + 1];
-    if (!extent.is_static()) {
-      extent = ir::Dim();
-      continue;
-    }
-    const std::int64_t padded =
-        PaddedExtent(extent.value(), attrs.paddings[i][0], attrs.paddings[i][1]);
-    if (padded % attrs.block_shape[i] != 0)
-      call.Refuse(StrCat("axis ", i + 1, " has ", padded,
+    const Ints& pads = attrs.paddings[i];
+    const ir::Dim padded = extent.is_static()
+                               ? ir::Dim(PaddedExtent(extent.value(), pads[0], pads[1]))
+                               : extent + ir::Dim(PaddedExtent(0, pads[0], pads[1]));
+    if (!padded.is_any() && call.HasRest(padded, attrs.block_shape[i]))
+      call.Refuse(StrCat("axis ", i + 1, " has ", padded.ToString(),
                          " elements with its padding, which blocks of ", attrs.block_shape[i],
                          " do not divide"));
-    extent = ir::Dim(padded / attrs.block_shape[i]);
+    extent = FloorDiv(padded, attrs.block_shape[i]);
   }
-  const std::int64_t blocks = BlockSize(call, attrs.block_shape);
-  std::int64_t batch = 0;
-  if (shape[0].is_static() && __builtin_mul_overflow(shape[0].value(), blocks, &batch))
-    call.Refuse("the result is too large");
-  shape[0] = shape[0].is_static() ? ir::Dim(batch) : ir::Dim();
+  shape[0] = Times(call, shape[0], BlockSize(call, attrs.block_shape));
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
 }
 
@@ -68,39 +77,19 @@ void BatchToSpaceND(TypeCall& call) {
   CheckLists(call, attrs.block_shape, attrs.crops, "crops", x->shape.size());
   const std::int64_t blocks = BlockSize(call, attrs.block_shape);
   std::vector<ir::Dim> shape = x->shape;
-  if (shape[0].is_static() && shape[0].value() % blocks != 0)
-    call.Refuse(StrCat("a batch of ", shape[0].value(), " is not made of blocks of ", blocks));
-  shape[0] = shape[0].is_static() ? ir::Dim(shape[0].value() / blocks) : ir::Dim();
+  if (!shape[0].is_any() && call.HasRest(shape[0], blocks))
+    call.Refuse(StrCat("a batch of ", shape[0].ToString(), " is not made of blocks of ", blocks));
+  shape[0] = FloorDiv(shape[0], blocks);
   for (std::size_t i = 0; i < attrs.block_shape.size(); ++i) {
     ir::Dim& extent = shape[i + 1];
-    if (!extent.is_static()) {
-      extent = ir::Dim();
-      continue;
-    }
-    std::int64_t whole = 0;
-    if (__builtin_mul_overflow(extent.value(), attrs.block_shape[i], &whole))
-      call.Refuse("the result is too large");
+    if (extent.is_any()) continue;
+    const ir::Dim whole = Times(call, extent, attrs.block_shape[i]);
     const std::int64_t dropped = PaddedExtent(0, attrs.crops[i][0], attrs.crops[i][1]);
-    if (dropped > whole)
-      call.Refuse(StrCat("axis ", i + 1, " is cropped by more than its extent ", whole));
-    extent = ir::Dim(whole - dropped);
+    if (call.Exceeds(dropped, whole))
+      call.Refuse(StrCat("axis ", i + 1, " is cropped by more than its extent ", whole.ToString()));
+    extent = whole - dropped;
   }
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
-}
-
-ir::Dim Times(TypeCall& call, const ir::Dim& extent, std::int64_t factor) {
-  std::int64_t product = 0;
-  if (!extent.is_static()) return ir::Dim();
-  if (__builtin_mul_overflow(extent.value(), factor, &product))
-    call.Refuse("the result is too large");
-  return ir::Dim(product);
-}
-ir::Dim DividedBy(TypeCall& call, const ir::Dim& extent, std::int64_t divisor, const char* axis) {
-  if (!extent.is_static()) return ir::Dim();
-  if (extent.value() % divisor != 0)
-    call.Refuse(
-        StrCat("the ", axis, " is ", extent.value(), ", which ", divisor, " does not divide"));
-  return ir::Dim(extent.value() / divisor);
 }
 
 // Blocks of space become channels, or channels become blocks of space.

@@ -6,7 +6,9 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/tensor.h"
+#include "tenon/ops/batch_space_attrs.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/sort_attrs.h"
@@ -174,8 +176,8 @@ std::vector<Expr> EyeLike(Node& node) {
 }
 
 // The attribute blocksize: the side of the square tiles that move to or from the channels.
-std::int64_t BlockOf(Node& node, const Shape& shape) {
-  if (shape.size() != 4) throw InvalidArgument("the input must have rank 4");
+std::int64_t BlockOf(Node& node) {
+  if (RankOf(node.input(0)) != 4) throw InvalidArgument("the input must have rank 4");
   const std::int64_t block = node.Int("blocksize", 0);
   if (block < 1 || block > (1 << 15))
     throw InvalidArgument(StrCat("blocksize is ", block, "; it must be at least 1"));
@@ -183,11 +185,13 @@ std::int64_t BlockOf(Node& node, const Shape& shape) {
 }
 
 std::vector<Expr> DepthToSpace(Node& node) {
-  const Shape s = ShapeOf(node.input(0));
-  const std::int64_t b = BlockOf(node, s);
+  const std::int64_t b = BlockOf(node);
   const std::string mode = node.String("mode", "DCR");
   if (mode != "DCR" && mode != "CRD")
     throw InvalidArgument(StrCat("mode is ", mode, "; it may be DCR or CRD"));
+  if (!IsStatic(DimsOf(node.input(0))))
+    return {node.Typed(ops::DepthToSpace(node.input(0), {.block_size = b, .mode = mode}))};
+  const Shape s = ShapeOf(node.input(0));
   if (s[1] % (b * b) != 0)
     throw InvalidArgument(StrCat("the ", s[1], " channels cannot be divided into ", b * b));
   const std::int64_t c = s[1] / (b * b);
@@ -201,8 +205,10 @@ std::vector<Expr> DepthToSpace(Node& node) {
 }
 
 std::vector<Expr> SpaceToDepth(Node& node) {
+  const std::int64_t b = BlockOf(node);
+  if (!IsStatic(DimsOf(node.input(0))))
+    return {node.Typed(ops::SpaceToDepth(node.input(0), {.block_size = b}))};
   const Shape s = ShapeOf(node.input(0));
-  const std::int64_t b = BlockOf(node, s);
   if (s[2] % b != 0 || s[3] % b != 0)
     throw InvalidArgument(
         StrCat("an image of ", s[2], " x ", s[3], " cannot be divided into squares of ", b));

@@ -14,10 +14,13 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
+// What coordinates are divided by; anything does where there are none.
+Expr Divisor(const Expr& extent) { return loop::IsConstInt(extent, 0) ? Expr(1) : extent; }
+
 std::vector<Tensor> SpaceToBatchND(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::SpaceToBatchNDAttrs>();
   const Tensor& x = call.input(0);
-  const Expr batch(std::max<std::int64_t>(ExtentOf(x, 0), 1));
+  const Expr batch = Divisor(x.shape()[0]);
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
@@ -30,7 +33,7 @@ std::vector<Tensor> SpaceToBatchND(const TeCall& call) {
           at[b + 1] = i[b + 1] * block + te::FloorMod(position, block) - attrs.paddings[b][0];
           position = te::FloorDiv(position, block);
           if (attrs.paddings[b][0] > 0) inside = inside && at[b + 1] >= Expr(0);
-          if (attrs.paddings[b][1] > 0) inside = inside && at[b + 1] < Expr(ExtentOf(x, b + 1));
+          if (attrs.paddings[b][1] > 0) inside = inside && at[b + 1] < x.shape()[b + 1];
         }
         return te::IfThenElse(inside, x[at], te::Cast(x.dtype(), attrs.pad_value));
       },
@@ -40,9 +43,7 @@ std::vector<Tensor> SpaceToBatchND(const TeCall& call) {
 std::vector<Tensor> BatchToSpaceND(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::BatchToSpaceNDAttrs>();
   const Tensor& x = call.input(0);
-  std::int64_t blocks = 1;
-  for (const std::int64_t extent : attrs.block_shape) blocks *= extent;
-  const Expr batch(ExtentOf(x, 0) / blocks);
+  const Expr batch = call.te_shape()[0];
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
@@ -65,7 +66,7 @@ std::vector<Tensor> SpaceToDepth(const TeCall& call) {
   const Tensor& x = call.input(0);
   const auto at = ops::LayoutPositions(attrs.layout, "NCHW", "layout");
   const Expr block(attrs.block_size);
-  const Expr channels(std::max<std::int64_t>(ExtentOf(x, at[1]), 1));
+  const Expr channels = Divisor(x.shape()[at[1]]);
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
@@ -84,7 +85,7 @@ std::vector<Tensor> DepthToSpace(const TeCall& call) {
   const Tensor& x = call.input(0);
   const auto at = ops::LayoutPositions(attrs.layout, "NCHW", "layout");
   const Expr block(attrs.block_size);
-  const Expr channels(call.shape()[at[1]]);
+  const Expr channels = call.te_shape()[at[1]];
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {

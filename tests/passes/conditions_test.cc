@@ -501,6 +501,14 @@ INSTANTIATE_TEST_SUITE_P(
                        "%x: Tensor[(n, m, 6), float32], %c: Tensor[(k), int32], %i: Tensor[(n, l), "
                        "int32]",
                        "vision.non_max_suppression(%x, %c, %i, 5, 0.5f)"},
+        ConditionsCase{"SpaceToBatch", "%x: Tensor[(n, h, 6, 3), float32]",
+                       "nn.space_to_batch_nd(%x, block_shape=[4, 3], paddings=[[1, 2], [0, 0]])"},
+        ConditionsCase{"BatchToSpace", "%x: Tensor[(n, h, w), float32]",
+                       "nn.batch_to_space_nd(%x, block_shape=[2, 3], crops=[[1, 4], [0, 2]])"},
+        ConditionsCase{"SpaceToDepth", "%x: Tensor[(n, c, h, w), float32]",
+                       "nn.space_to_depth(%x, block_size=2)"},
+        ConditionsCase{"DepthToSpace", "%x: Tensor[(n, c, h, w), float32]",
+                       "nn.depth_to_space(%x, block_size=2, mode=\"CRD\")"},
         ConditionsCase{"MultiBoxPrior", "%x: Tensor[(n, 3, h, w), float32]",
                        "vision.multibox_prior(%x, sizes=[0.5, 0.25], ratios=[1, 2, 0.5])", false}),
     NameOf);

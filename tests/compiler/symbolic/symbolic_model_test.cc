@@ -100,6 +100,18 @@ INSTANTIATE_TEST_SUITE_P(
                      "                 %k, padding=[1, 1]);"
                      "  nn.conv2d(nn.relu(add(%2, %0)), %k, padding=[1, 1]) }",
                      Both("h", "w", {{4, 8}, {36, 20}, {64, 4}, {3, 7}, {35, 32}})},
+        SymbolicCase{"BlocksOfSpace",
+                     "def @main(%x: Tensor[(n, 8, h, 6), float32]) {"
+                     "  %0 = exp(nn.depth_to_space(%x, block_size=2));"
+                     "  (%0, nn.depth_to_space(%x, block_size=2, mode=\"CRD\"),"
+                     "   nn.space_to_depth(%0, block_size=2)) }",
+                     Both("n", "h", kPairs)},
+        SymbolicCase{"BlocksInTheBatch",
+                     "def @main(%x: Tensor[(n, h, 6, 3), float32]) {"
+                     "  %0 = exp(nn.space_to_batch_nd(%x, block_shape=[1, 2], paddings=[[2, 1], "
+                     "[0, 2]], pad_value=3f));"
+                     "  nn.batch_to_space_nd(%0, block_shape=[1, 2], crops=[[1, 1], [0, 1]]) }",
+                     Both("n", "h", kPairs)},
         SymbolicCase{"Softmax", "def @main(%x: Tensor[(n, m), float32]) { nn.softmax(%x) }",
                      Both("n", "m", kPairs)},
         SymbolicCase{"LayerNorm",

@@ -131,6 +131,34 @@ TEST(AnySizeOfModelsTest, SignalsAndVolumes) {
   }
 }
 
+// As networks for super-resolution end.
+TEST(AnySizeOfModelsTest, ChannelsBecomePixels) {
+  for (const char* mode : {"DCR", "CRD"}) {
+    Model model;
+    NamedInput(model, "x", {"n", "8", "h", "w"}).Output("y").Output("z");
+    NodeProto& up = model.Node("DepthToSpace", {"x"}, {"y"});
+    SetInt(up, "blocksize", 2);
+    SetString(up, "mode", mode);
+    SetInt(model.Node("SpaceToDepth", {"y"}, {"z"}), "blocksize", 2);
+    std::vector<runtime::Inputs> runs;
+    for (const Shape& shape : {Shape{1, 8, 1, 1}, {2, 8, 7, 5}, {1, 8, 16, 17}, {3, 8, 2, 33}})
+      runs.push_back({{"x", testing_graphs::Random(shape, 1)}});
+    ExpectRightForAll(model, runs, true);
+  }
+}
+
+TEST(AnySizeOfModelsTest, AnImageMustBeMadeOfBlocks) {
+  Model model;
+  NamedInput(model, "x", {"1", "1", "h", "w"}).Output("y");
+  SetInt(model.Node("SpaceToDepth", {"x"}, {"y"}), "blocksize", 3);
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+  EXPECT_TRUE(exe.Run({{"x", testing_graphs::Random({1, 1, 6, 9}, 1)}}).ok());
+  const auto result = exe.Run({{"x", testing_graphs::Random({1, 1, 6, 8}, 1)}});
+  EXPECT_THAT(std::string(result.status().message()),
+              ::testing::HasSubstr("the width is 8, which 3 does not divide"));
+}
+
 TEST(AnySizeOfModelsTest, ImagesOfAnySizeBecomeOneSize) {
   for (const Mode& mode : {kModes[2], kModes[7]}) {
     Model model;
