@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -89,12 +90,17 @@ std::int64_t NumHeads(Node& node) {
 }
 
 Expr SplitHeads(const Node& node, const Expr& x, std::int64_t heads) {
-  const Shape shape = ShapeOf(x);
+  const std::vector<Dim> shape = DimsOf(x);
   if (shape.size() != 3)
     throw InvalidArgument("a tensor must have the shape (batch, length, size)");
-  if (shape[2] % heads != 0)
-    throw InvalidArgument(StrCat(shape[2], " elements are not divided by ", heads, " heads"));
-  const Expr parts = ops::ReshapeToExtents(x, {shape[0], shape[1], heads, shape[2] / heads});
+  if (!shape[2].is_static())
+    throw Unimplemented(StrCat("tensors of ", shape[2].ToString(),
+                               " elements are divided by heads; their number must be known when "
+                               "the model is imported"));
+  const std::int64_t size = shape[2].value();
+  if (size % heads != 0)
+    throw InvalidArgument(StrCat(size, " elements are not divided by ", heads, " heads"));
+  const Expr parts = node.Typed(ReshapeTo(x, {shape[0], shape[1], heads, size / heads}));
   return node.Typed(ops::Transpose(parts, Ints{0, 2, 1, 3}));
 }
 

@@ -3,17 +3,23 @@
 // model gives it, or grows by the new ones; how much of it counts is an input.
 #include <algorithm>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/attention.h"
 #include "tenon/onnx/convert/cache_write.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/rotary.h"
 #include "tenon/onnx/convert/scaled_dot_product.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/ops/transform_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
 namespace {
+
+using Dims = std::vector<Dim>;
 
 void RefuseModes(Node& node) {
   for (const char* name : {"k_quant_type", "v_quant_type"}) {
@@ -41,86 +47,110 @@ std::int64_t Groups(Node& node, std::int64_t heads) {
 // [batch, length, size] of query, key and value, which may be packed into one tensor.
 std::vector<Expr> Parts(Node& node, std::int64_t heads, std::int64_t groups) {
   const Expr& query = node.input(0);
-  const Shape shape = ShapeOf(query);
+  const Dims shape = DimsOf(query);
   if (shape.size() != 3) throw InvalidArgument("input 0 must have the shape (batch, length, size)");
   if (node.has_input(1) != node.has_input(2))
     throw InvalidArgument("key and value must be given together");
   if (node.has_input(1)) return {query, node.input(1), node.input(2)};
-  if (shape[2] % (heads + 2 * groups) != 0)
-    throw InvalidArgument(StrCat("input 0 has ", shape[2], " elements, which are not divided by ",
-                                 heads, " heads and ", groups, " heads each of key and value"));
-  const std::int64_t size = shape[2] / (heads + 2 * groups);
+  if (!shape[2].is_static() || shape[2].value() % (heads + 2 * groups) != 0)
+    throw InvalidArgument(StrCat("input 0 has ", shape[2].ToString(),
+                                 " elements, which are not divided by ", heads, " heads and ",
+                                 groups, " heads each of key and value"));
+  const std::int64_t size = shape[2].value() / (heads + 2 * groups);
   return PartsAlong(node, query, {heads * size, (heads + groups) * size}, 2);
 }
 
 // What every part of the computation reads.
 struct Sequences {
-  std::int64_t batch, length, total;  // of new keys, and of all
-  Expr begins;                        // int64 [batch]: where the new keys are written
+  Dim batch, length, total;  // of new keys, and of all
+  Expr begins;               // int64 [batch]: where the new keys are written
 };
 
-Sequences SequencesOf(Node& node) {
-  const Shape query = ShapeOf(node.input(0));
-  Sequences s{query[0], query[1], node.ConstantInt(6), Expr()};
-  if (s.total < s.length)
-    throw InvalidArgument(StrCat("input 6, total_sequence_length, is ", s.total, " for ", s.length,
-                                 " new positions; it must include them"));
-  // The first keys are those of a prompt, which may be padded at its end.
+Dim TotalLength(Node& node) {
+  const auto value = DimsOfValue(node.input(6));
+  if (!value || value->size() != 1) return node.ConstantInt(6);
+  return (*value)[0];
+}
+
+// The first keys are those of a prompt, which may be padded at its end. Later ones end where input
+// 5 says. Which of both a run is, its extents decide where they are variables.
+Expr BeginsOf(Node& node, const Sequences& s) {
   if (s.total == s.length) {
-    s.begins = ZerosOf({s.batch}, Int64);
-    return s;
+    const Expr zero = ir::Constant::Make(NDArray::Scalar<std::int64_t>(0));
+    return node.Typed(BroadcastTo(node.extents(), zero, {s.batch}));
   }
-  const Expr last = node.Typed(ops::Cast(node.input(5), Int64));
-  const Expr before = ops::Subtract(node.Typed(ops::Reshape(last, {-1})),
-                                    ops::Scalar(static_cast<double>(s.length - 1), Int64));
-  s.begins = node.Typed(before);
-  if (ShapeOf(s.begins) != Shape{s.batch})
-    throw InvalidArgument(
-        StrCat("input 5, seqlens_k, must have a number for each of the ", s.batch, " sequences"));
+  const Expr last = node.Typed(
+      ops::Reshape(node.Typed(ops::Cast(node.input(5), Int64)), Ints{-1}));
+  const Expr length = node.Typed(ExtentValue(node.input(0), 1));
+  const Expr before = node.Typed(
+      ops::Subtract(last, node.Typed(ops::Subtract(length, ops::Scalar(1, Int64)))));
+  if (s.total.is_static() && s.length.is_static()) return before;
+  const Expr total =
+      node.Typed(ops::Reshape(node.Typed(ops::Cast(node.input(6), Int64)), Ints{}));
+  const Expr is_prompt = node.Typed(ir::Call::Make(ops::Known().equal, {total, length}));
+  return node.Typed(ops::Where(is_prompt, ops::Scalar(0, Int64), before));
+}
+
+Sequences SequencesOf(Node& node) {
+  const Dims query = DimsOf(node.input(0));
+  Sequences s{query[0], query[1], TotalLength(node), Expr()};
+  if (s.total.is_static() && s.length.is_static() && s.total.value() < s.length.value())
+    throw InvalidArgument(StrCat("input 6, total_sequence_length, is ", s.total.ToString(), " for ",
+                                 s.length.ToString(), " new positions; it must include them"));
+  s.begins = BeginsOf(node, s);
+  if (DimsOf(s.begins) != Dims{s.batch})
+    throw InvalidArgument(StrCat("input 5, seqlens_k, must have a number for each of the ",
+                                 s.batch.ToString(), " sequences"));
   return s;
+}
+
+// The cache and zeros, of the given extents.
+Expr Lengthened(const Node& node, const Expr& cache, const Dims& shape) {
+  const Dims past = DimsOf(cache);
+  if (past[2] == shape[2]) return cache;
+  const Expr zero = node.Typed(ops::Scalar(0, DataTypeOf(cache)));
+  Dims more = shape;
+  if (past[2] == Dim(0)) return node.Typed(BroadcastTo(node.extents(), zero, more));
+  more[2] = shape[2] - past[2];
+  const Expr zeros = node.Typed(BroadcastTo(node.extents(), zero, more));
+  return node.Typed(ops::Concatenate({cache, zeros}, 2));
 }
 
 // The cache at input `i` with the new elements, [batch, groups, length of the cache, size].
 Expr Present(const Node& node, std::size_t i, const Expr& made, const Sequences& s) {
-  Shape shape = ShapeOf(made);
+  Dims shape = DimsOf(made);
   if (!node.has_input(i)) {
     if (s.total != s.length)
       throw InvalidArgument(StrCat("input ", i,
                                    ", the past, is missing; total_sequence_length "
                                    "says that there are ",
-                                   s.total - s.length, " keys in it"));
+                                   (s.total - s.length).ToString(), " keys in it"));
     return made;
   }
-  const Shape past = ShapeOf(node.input(i));
+  const Dims past = DimsOf(node.input(i));
   if (past.size() != 4 || past[0] != shape[0] || past[1] != shape[1] || past[3] != shape[3])
-    throw InvalidArgument(StrCat("input ", i, ", the past, has the shape (", StrJoin(past, ", "),
-                                 "), which does not fit (", StrJoin(shape, ", "),
-                                 ") (batch, heads, length, size); only the lengths may differ"));
-  const std::int64_t longest = std::max(past[2], s.total);
-  if (longest == s.length) return made;
-  Expr cache = node.input(i);
-  if (past[2] == 0) {
-    shape[2] = longest;
-    cache = ZerosOf(shape, DataTypeOf(made));
-  } else if (past[2] < longest) {
-    cache = node.Typed(
-        ops::Pad(cache, {{0, 0}, {0, 0}, {0, longest - past[2]}, {0, 0}}, 0, DataTypeOf(cache)));
-  }
-  return WrittenAt(node, cache, made, s.begins, {.axis = 2});
+    throw InvalidArgument(StrCat("input ", i, ", the past, has the shape ", ir::ToText(past),
+                                 ", which does not fit ", ir::ToText(shape),
+                                 " (batch, heads, length, size); only the lengths may differ"));
+  shape[2] = Max(past[2], s.total);
+  if (shape[2] == s.length) return made;
+  return WrittenAt(node, Lengthened(node, node.input(i), shape), made, s.begins, {.axis = 2});
 }
 
 // The keys that the cache holds, without places that are not used yet.
 Expr Used(const Node& node, const Expr& cache, const Sequences& s) {
-  if (ShapeOf(cache)[2] == s.total) return cache;
-  return node.Typed(
-      ops::StridedSlice(cache, {.begin = {0}, .end = {s.total}, .strides = {1}, .axes = Ints{2}}));
+  if (DimsOf(cache)[2] == s.total) return cache;
+  const Expr one = ir::Constant::Make(NDArray::Scalar<bool>(false));
+  const Expr as_many = node.Typed(BroadcastTo(node.extents(), one, {1, 1, s.total}));
+  return node.Typed(ir::Call::Make(ops::OpRegistry::Global().Get("slice_like"), {cache, as_many},
+                                   attrs::Attrs::Make(ops::SliceLikeAttrs{.axes = Ints{2}})));
 }
 
 Angles AnglesOf(Node& node, const Sequences& s) {
   Expr positions = node.optional_input(9);
   if (!positions)
     positions =
-        node.Typed(ops::Add(node.Typed(ops::ExpandDims(s.begins, 1)), PlacesAlong(2, 1, s.length)));
+        node.Typed(ops::Add(node.Typed(ops::ExpandDims(s.begins, 1)), PlacesAlong(node, 2, 1, s.length)));
   const auto rows = [&](std::size_t i) {
     if (RankOf(node.input(i)) != 2)
       throw InvalidArgument(StrCat("input ", i, ", of do_rotary, must be a matrix"));
@@ -135,10 +165,10 @@ std::vector<Expr> GroupQueryAttention(Node& node) {
   const std::vector<Expr> parts = Parts(node, heads, groups);
   const Sequences s = SequencesOf(node);
   Expr query = SplitHeads(node, parts[0], heads), key = SplitHeads(node, parts[1], groups);
-  const std::int64_t size = ShapeOf(query)[3];
+  const std::int64_t size = DimsOf(query)[3].value();
   if (node.Int("do_rotary", 0) != 0) {
     const Angles angles = AnglesOf(node, s);
-    const std::int64_t turned = 2 * ShapeOf(angles.cosine).back();
+    const std::int64_t turned = 2 * DimsOf(angles.cosine).back().value();
     query = Rotated(node, query, angles, size, turned);
     key = Rotated(node, key, angles, size, turned);
   } else {
@@ -161,7 +191,7 @@ std::vector<Expr> GroupQueryAttention(Node& node) {
   }
   node.Ignore("smooth_softmax");
   Expr y = node.Typed(ops::Transpose(Attended(node, of).result, Ints{0, 2, 1, 3}));
-  y = node.Typed(ops::ReshapeToExtents(y, {s.batch, s.length, -1}));
+  y = node.Typed(ReshapeTo(y, {s.batch, s.length, heads * DimsOf(y)[3].value()}));
   return {y, present_key, present_value};
 }
 

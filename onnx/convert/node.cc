@@ -334,6 +334,13 @@ Expr PlacesAlong(std::size_t rank, std::size_t axis, std::int64_t extent) {
   return ir::Constant::Make(NDArray::FromVector(shape, places));
 }
 
+Expr PlacesAlong(const Node& node, std::size_t rank, std::size_t axis, const Dim& extent) {
+  if (extent.is_static()) return PlacesAlong(rank, axis, extent.value());
+  Ints shape(rank, 1);
+  shape[axis] = -1;
+  return node.Typed(ops::Reshape(node.Typed(Places(node.extents(), extent)), shape));
+}
+
 std::int64_t AxisOf(Node& node, std::int64_t otherwise) {
   return ops::NormalAxis(node.Int("axis", otherwise),
                          static_cast<std::size_t>(RankOf(node.input(0))));

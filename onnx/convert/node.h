@@ -177,6 +177,8 @@ PlacedFlags PlacedFirst(const Node& node, const Expr& flags);
 // The int64 numbers 0, 1, ... along one axis of `rank`; the other extents are 1. Throws
 // InvalidArgument for more numbers than a constant made at import may have.
 Expr PlacesAlong(std::size_t rank, std::size_t axis, std::int64_t extent);
+// The same for an extent that may be an expression. Typed.
+Expr PlacesAlong(const Node& node, std::size_t rank, std::size_t axis, const Dim& extent);
 // The attribute axis, in [0, rank of the first input). Throws InvalidArgument.
 std::int64_t AxisOf(Node& node, std::int64_t otherwise);
 

@@ -99,12 +99,7 @@ class Mask {
 
   // 0, 1, ... along one axis of the scores.
   Expr Place(std::size_t axis, const Dim& extent) const {
-    if (!extent.is_static())
-      throw Unimplemented(StrCat("attention with a mask that depends on the places of ",
-                                 extent.ToString(),
-                                 " queries or keys is not supported; their number must be known "
-                                 "when the model is imported"));
-    return PlacesAlong(4, axis, extent.value());
+    return PlacesAlong(node_, 4, axis, extent);
   }
 
   // A number for all sequences or for each of the batch.

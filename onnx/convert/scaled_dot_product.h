@@ -30,8 +30,7 @@ struct AttentionStages {
   Expr result;  // [batch, heads, queries, size of a value]
 };
 
-// Throws InvalidArgument when the shapes do not fit, and Unimplemented for offsets and lengths of
-// each sequence where queries or keys are not known at import.
+// Throws InvalidArgument when the shapes do not fit.
 AttentionStages Attended(const Node& node, const ScaledDotProduct& of);
 
 }  // namespace tenon::onnx_import

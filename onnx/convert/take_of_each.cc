@@ -6,7 +6,7 @@
 namespace tenon::onnx_import {
 
 Expr TakenOfEach(const Node& node, const Expr& x, const Expr& places, std::int64_t axis) {
-  if (ShapeOf(x)[0] == 1)
+  if (DimsOf(x)[0] == Dim(1))
     return node.Typed(ops::Take(x, node.Typed(ops::Squeeze(places, Ints{0})), {.axis = axis}));
   // The axis comes after the batch, and goes back.
   const std::int64_t rank = RankOf(x);

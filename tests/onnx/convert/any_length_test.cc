@@ -1,0 +1,92 @@
+// Decoders whose batch, new positions and cache have any lengths, imported and compiled once.
+#include "tenon/tests/onnx/any_shapes.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using testing_graphs::Random;
+
+constexpr auto kInt32 = TensorProto::INT32;
+constexpr auto kInt64 = TensorProto::INT64;
+constexpr std::int64_t kHeads = 4, kGroups = 2, kSize = 6;
+
+NDArray Integers(const std::vector<std::int32_t>& values) {
+  return NDArray::FromVector<std::int32_t>({static_cast<std::int64_t>(values.size())}, values);
+}
+
+// All positions are those of a mask, as exporters give them.
+struct Decoder {
+  bool rotates = false, is_packed = false;
+  std::int64_t window = -1;
+};
+
+Model ModelOf(const Decoder& decoder) {
+  const auto elements = [](std::int64_t heads) { return StrCat(heads * kSize); };
+  Model model(17);
+  Names names = {"q", "k", "v", "past_k", "past_v", "last", "total", "", ""};
+  if (decoder.is_packed) {
+    NamedInput(model, "q", {"b", "s", elements(kHeads + 2 * kGroups)});
+    names[1] = names[2] = "";
+  } else {
+    NamedInput(model, "q", {"b", "s", elements(kHeads)});
+    for (const char* name : {"k", "v"}) NamedInput(model, name, {"b", "s", elements(kGroups)});
+  }
+  for (const char* name : {"past_k", "past_v"})
+    NamedInput(model, name, {"b", StrCat(kGroups), "p", StrCat(kSize)});
+  NamedInput(model, "last", {"b"}, kInt32);
+  NamedInput(model, "mask", {"b", "t"}, kInt64);
+  model.Integers("one", {1}).Initializer("cosine", Random({40, kSize / 2}, 6));
+  model.Initializer("sine", Random({40, kSize / 2}, 7));
+  model.Node("Shape", {"mask"}, {"shape"});
+  SetInt(model.Node("Gather", {"shape", "one"}, {"wide"}), "axis", 0);
+  SetInt(model.Node("Cast", {"wide"}, {"total"}), "to", kInt32);
+  if (decoder.rotates) names[7] = "cosine", names[8] = "sine";
+  NodeProto& node = model.Node("GroupQueryAttention", names, {"y", "present_k", "present_v"},
+                               "decoder", "com.microsoft");
+  model.Output("y").Output("present_k").Output("present_v");
+  SetInt(node, "num_heads", kHeads);
+  SetInt(node, "kv_num_heads", kGroups);
+  SetInt(node, "do_rotary", decoder.rotates ? 1 : 0);
+  SetInt(node, "local_window_size", decoder.window);
+  return model;
+}
+
+struct Step {
+  std::int64_t past, length, total;
+  std::vector<std::int32_t> last;  // of each sequence: its number of keys, less one
+};
+
+runtime::Inputs InputsOf(const Decoder& decoder, const Step& step) {
+  const auto batch = static_cast<std::int64_t>(step.last.size());
+  const auto of = [&](std::int64_t heads, int seed) {
+    return Random({batch, step.length, heads * kSize}, seed);
+  };
+  runtime::Inputs inputs = {
+      {"past_k", Random({batch, kGroups, step.past, kSize}, 4)},
+      {"past_v", Random({batch, kGroups, step.past, kSize}, 5)},
+      {"last", Integers(step.last)},
+      {"mask", NDArray::FromVector<std::int64_t>(
+                   {batch, step.total}, std::vector<std::int64_t>(batch * step.total, 1))}};
+  inputs["q"] = of(decoder.is_packed ? kHeads + 2 * kGroups : kHeads, 1);
+  if (!decoder.is_packed) {
+    inputs["k"] = of(kGroups, 2);
+    inputs["v"] = of(kGroups, 3);
+  }
+  return inputs;
+}
+
+// Prompts and later tokens, into caches that grow and into longer ones.
+TEST(AnyLengthTest, GroupedQueriesReadCachesOfAnyLength) {
+  const std::vector<Step> steps = {{6, 1, 7, {6}},    {9, 1, 5, {4}},     {1, 1, 2, {1, 1}},
+                                   {4, 3, 7, {6, 5}}, {9, 2, 7, {6, 3}},  {3, 5, 5, {4, 2}},
+                                   {16, 1, 17, {16}}, {30, 4, 34, {33, 20, 33}}};
+  for (const Decoder& decoder : std::vector<Decoder>{
+           {}, {.rotates = true}, {.is_packed = true}, {.rotates = true, .window = 3}}) {
+    std::vector<runtime::Inputs> runs;
+    for (const Step& step : steps) runs.push_back(InputsOf(decoder, step));
+    ExpectRightForAll(ModelOf(decoder), runs);
+  }
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import
