@@ -42,11 +42,11 @@ Expr WrittenAt(const Node& node, const Expr& cache, const Expr& update, const Ex
   // [batch, places of the cache]
   Expr distance = node.Typed(ops::Subtract(PlacesAlong(node, 2, 1, whole[at]), first));
   if (how.circular)
-    distance = node.Typed(
-        ir::Call::Make(known.floor_mod, {distance, node.Typed(ExtentValue(cache, at))}));
-  const Expr is_new = node.Typed(ir::Call::Make(
-      known.logical_and, {ir::Call::Make(known.greater_equal, {distance, zero}),
-                          ir::Call::Make(known.less, {distance, length})}));
+    distance =
+        node.Typed(ir::Call::Make(known.floor_mod, {distance, node.Typed(ExtentValue(cache, at))}));
+  const Expr is_new = node.Typed(
+      ir::Call::Make(known.logical_and, {ir::Call::Make(known.greater_equal, {distance, zero}),
+                                         ir::Call::Make(known.less, {distance, length})}));
   const Expr last = node.Typed(ops::Subtract(length, ops::Scalar(1, Int64)));
   const Expr inside = node.Typed(ops::Minimum(ops::Maximum(distance, zero), last));
   std::vector<Dim> by_axis(whole.size(), 1);

@@ -5,6 +5,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/rms_norm.h"
 #include "tenon/onnx/convert/rotary.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
@@ -20,18 +21,22 @@ Expr RowsOf(const Node& node, const Expr& table, const Expr& indices) {
   return node.Typed(ops::Take(table, indices, {.axis = 0}));
 }
 
-Expr Positions(const Node& node, std::int64_t length) {
+Expr Positions(const Node& node, const Dim& length) {
   const Expr& table = node.input(3);
   if (node.has_input(8)) return RowsOf(node, table, node.input(8));
-  if (ShapeOf(table)[0] < length)
-    throw InvalidArgument(
-        StrCat("there are ", ShapeOf(table)[0], " positions for sequences of ", length, " tokens"));
-  return RowsOf(node, table, node.Typed(ops::Arange(0, static_cast<double>(length), 1, Int64)));
+  const Dim rows = DimsOf(table)[0];
+  if (rows.is_static() && length.is_static() && rows.value() < length.value())
+    throw InvalidArgument(StrCat("there are ", rows.ToString(), " positions for sequences of ",
+                                 length.ToString(), " tokens"));
+  return RowsOf(node, table, PlacesAlong(node, 1, 0, length));
 }
 
 // How many tokens of each sequence count.
-Expr MaskIndex(const Node& node, std::int64_t batch) {
-  if (!node.has_input(7)) return ZerosOf({batch}, Int32);
+Expr MaskIndex(const Node& node, const Dim& batch) {
+  if (!node.has_input(7)) {
+    const Expr zero = ir::Constant::Make(NDArray::Scalar<std::int32_t>(0));
+    return node.Typed(BroadcastTo(node.extents(), zero, {batch}));
+  }
   const Expr& mask = node.input(7);
   const Expr one = node.Typed(ops::Scalar(1, DataTypeOf(mask)));
   const Expr counts = ops::Cast(ir::Call::Make(ops::Known().equal, {mask, one}), Int32);
@@ -45,13 +50,13 @@ std::vector<Expr> EmbedLayerNormalization(Node& node) {
   for (const std::size_t i : {2U, 3U}) {
     if (RankOf(node.input(i)) != 2) throw InvalidArgument("embeddings must be matrices");
   }
-  Expr sum = ops::Add(RowsOf(node, node.input(2), tokens), Positions(node, ShapeOf(tokens)[1]));
+  Expr sum = ops::Add(RowsOf(node, node.input(2), tokens), Positions(node, DimsOf(tokens)[1]));
   if (node.has_input(1)) sum = ops::Add(sum, RowsOf(node, node.input(4), node.input(1)));
   sum = node.Typed(sum);
   const Expr y = node.Typed(
       ops::LayerNorm(sum, node.input(5), node.input(6), {.epsilon = node.Float("epsilon", 1e-12)}));
   std::vector<Expr> results = {y};
-  if (node.num_outputs() > 1) results.push_back(MaskIndex(node, ShapeOf(tokens)[0]));
+  if (node.num_outputs() > 1) results.push_back(MaskIndex(node, DimsOf(tokens)[0]));
   if (node.num_outputs() > 2) results.push_back(sum);
   return results;
 }
@@ -64,22 +69,25 @@ std::vector<Expr> RotaryEmbedding(Node& node) {
     throw Unimplemented("the attribute is_packed_batching is not supported");
   const bool interleaved = node.Int("interleaved", 0) != 0;
   const Expr& x = node.input(0);
-  const Shape shape = ShapeOf(x), table = ShapeOf(node.input(2));
+  const std::vector<Dim> shape = DimsOf(x), table = DimsOf(node.input(2));
   if (shape.size() != 3 && shape.size() != 4)
     throw InvalidArgument("the input must have rank 3 or 4");
-  if (table.size() != 2 || ShapeOf(node.input(3)) != table)
+  if (table.size() != 2 || DimsOf(node.input(3)) != table)
     throw InvalidArgument("cos_cache and sin_cache must be matrices of one shape");
+  if (!shape.back().is_static() || !table[1].is_static())
+    throw Unimplemented(
+        "the last extents of input 0 and of the caches must be known when the model is imported");
   const std::int64_t given = node.Int("rotary_embedding_dim", 0), heads = node.Int("num_heads", 0);
   if (given > 0 && heads <= 0 && shape.size() == 3)
     throw InvalidArgument("num_heads must be given where rotary_embedding_dim is");
-  const std::int64_t size = shape.size() == 4 ? shape[3]
-                            : given > 0       ? shape[2] / heads
-                                              : 2 * table[1];
+  const std::int64_t size = shape.size() == 4 ? shape[3].value()
+                            : given > 0       ? shape[2].value() / heads
+                                              : 2 * table[1].value();
   Expr positions = node.input(1);
   if (RankOf(positions) == 1) {
-    const std::int64_t length = shape[shape.size() == 4 ? 2 : 1];
+    const Dim& length = shape[shape.size() == 4 ? 2 : 1];
     const Expr steps =
-        node.Typed(ops::Arange(0, static_cast<double>(length), 1, DataTypeOf(positions)));
+        node.Typed(ops::Cast(PlacesAlong(node, 1, 0, length), DataTypeOf(positions)));
     positions = node.Typed(ops::ExpandDims(ops::Add(positions, steps), 0));
   }
   const auto of_positions = [&](std::size_t i) { return RowsOf(node, node.input(i), positions); };

@@ -79,14 +79,12 @@ Expr BeginsOf(Node& node, const Sequences& s) {
     const Expr zero = ir::Constant::Make(NDArray::Scalar<std::int64_t>(0));
     return node.Typed(BroadcastTo(node.extents(), zero, {s.batch}));
   }
-  const Expr last = node.Typed(
-      ops::Reshape(node.Typed(ops::Cast(node.input(5), Int64)), Ints{-1}));
+  const Expr last = node.Typed(ops::Reshape(node.Typed(ops::Cast(node.input(5), Int64)), Ints{-1}));
   const Expr length = node.Typed(ExtentValue(node.input(0), 1));
-  const Expr before = node.Typed(
-      ops::Subtract(last, node.Typed(ops::Subtract(length, ops::Scalar(1, Int64)))));
+  const Expr before =
+      node.Typed(ops::Subtract(last, node.Typed(ops::Subtract(length, ops::Scalar(1, Int64)))));
   if (s.total.is_static() && s.length.is_static()) return before;
-  const Expr total =
-      node.Typed(ops::Reshape(node.Typed(ops::Cast(node.input(6), Int64)), Ints{}));
+  const Expr total = node.Typed(ops::Reshape(node.Typed(ops::Cast(node.input(6), Int64)), Ints{}));
   const Expr is_prompt = node.Typed(ir::Call::Make(ops::Known().equal, {total, length}));
   return node.Typed(ops::Where(is_prompt, ops::Scalar(0, Int64), before));
 }
@@ -149,8 +147,8 @@ Expr Used(const Node& node, const Expr& cache, const Sequences& s) {
 Angles AnglesOf(Node& node, const Sequences& s) {
   Expr positions = node.optional_input(9);
   if (!positions)
-    positions =
-        node.Typed(ops::Add(node.Typed(ops::ExpandDims(s.begins, 1)), PlacesAlong(node, 2, 1, s.length)));
+    positions = node.Typed(
+        ops::Add(node.Typed(ops::ExpandDims(s.begins, 1)), PlacesAlong(node, 2, 1, s.length)));
   const auto rows = [&](std::size_t i) {
     if (RankOf(node.input(i)) != 2)
       throw InvalidArgument(StrCat("input ", i, ", of do_rotary, must be a matrix"));

@@ -77,8 +77,8 @@ runtime::Inputs InputsOf(const Decoder& decoder, const Step& step) {
 
 // Prompts and later tokens, into caches that grow and into longer ones.
 TEST(AnyLengthTest, GroupedQueriesReadCachesOfAnyLength) {
-  const std::vector<Step> steps = {{6, 1, 7, {6}},    {9, 1, 5, {4}},     {1, 1, 2, {1, 1}},
-                                   {4, 3, 7, {6, 5}}, {9, 2, 7, {6, 3}},  {3, 5, 5, {4, 2}},
+  const std::vector<Step> steps = {{6, 1, 7, {6}},    {9, 1, 5, {4}},           {1, 1, 2, {1, 1}},
+                                   {4, 3, 7, {6, 5}}, {9, 2, 7, {6, 3}},        {3, 5, 5, {4, 2}},
                                    {16, 1, 17, {16}}, {30, 4, 34, {33, 20, 33}}};
   for (const Decoder& decoder : std::vector<Decoder>{
            {}, {.rotates = true}, {.is_packed = true}, {.rotates = true, .window = 3}}) {
@@ -86,6 +86,46 @@ TEST(AnyLengthTest, GroupedQueriesReadCachesOfAnyLength) {
     for (const Step& step : steps) runs.push_back(InputsOf(decoder, step));
     ExpectRightForAll(ModelOf(decoder), runs);
   }
+}
+
+NDArray Tokens(std::int64_t batch, std::int64_t length) {
+  std::vector<std::int32_t> tokens;
+  for (std::int64_t i = 0; i < batch * length; ++i)
+    tokens.push_back(static_cast<std::int32_t>(i * 5 % 13));
+  return Integers(tokens).Reshape({batch, length});
+}
+
+TEST(AnyLengthTest, TokensAreEmbeddedWithTheirPlaces) {
+  for (const bool has_mask : {false, true}) {
+    Model model(17);
+    NamedInput(model, "tokens", {"b", "s"}, kInt32);
+    if (has_mask) NamedInput(model, "mask", {"b", "s"}, kInt32);
+    model.Constant("words", Random({13, 8}, 1)).Constant("places", Random({40, 8}, 2));
+    model.Constant("scale", Random({8}, 3)).Constant("shift", Random({8}, 4));
+    model.Node("EmbedLayerNormalization",
+               {"tokens", "", "words", "places", "", "scale", "shift", has_mask ? "mask" : ""},
+               {"y", "counts"}, "embed", "com.microsoft");
+    model.Output("y").Output("counts");
+    std::vector<runtime::Inputs> runs;
+    for (const auto& [batch, length] : {std::pair(1, 1), {2, 7}, {1, 16}, {3, 17}, {1, 40}}) {
+      runs.push_back({{"tokens", Tokens(batch, length)}});
+      if (has_mask) runs.back()["mask"] = Tokens(batch, length);
+    }
+    ExpectRightForAll(model, runs);
+  }
+}
+
+TEST(AnyLengthTest, EmbeddingsAreRotatedFromAnyPlace) {
+  Model model(17);
+  NamedInput(model, "x", {"b", "s", "12"});
+  NamedInput(model, "from", {"1"}, kInt64).Output("y");
+  model.Constant("cosine", Random({50, 3}, 1)).Constant("sine", Random({50, 3}, 2));
+  model.Node("RotaryEmbedding", {"x", "from", "cosine", "sine"}, {"y"}, "turn", "com.microsoft");
+  std::vector<runtime::Inputs> runs;
+  for (const auto& [batch, length] : {std::pair(1, 1), {2, 7}, {1, 16}, {3, 17}})
+    runs.push_back({{"x", Random({batch, length, 12}, 5)},
+                    {"from", NDArray::FromVector<std::int64_t>({1}, {length + 3})}});
+  ExpectRightForAll(model, runs);
 }
 
 }  // namespace
