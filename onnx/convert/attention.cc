@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
@@ -16,8 +17,11 @@ namespace {
 // The maximum of queries times keys for which masks are made.
 constexpr std::int64_t kMaxScores = std::int64_t{1} << 28;
 
+using Dims = std::vector<Dim>;
+
 struct Extents {
-  std::int64_t batch, heads, queries, keys;
+  Dim batch, heads, queries, keys;
+  Dims Scores() const { return {batch, heads, queries, keys}; }
 };
 
 Expr Compare(const Expr& op, const Expr& a, const Expr& b) { return ir::Call::Make(op, {a, b}); }
@@ -25,12 +29,10 @@ Expr Compare(const Expr& op, const Expr& a, const Expr& b) { return ir::Call::Ma
 // Which keys lie beyond the lengths of the keys, [batch, keys].
 Expr BeyondLengths(const Node& node, const Expr& lengths, const Extents& of) {
   const auto& known = ops::Known();
-  std::vector<std::int32_t> places;
-  for (std::int64_t k = 0; k < of.keys; ++k) places.push_back(static_cast<std::int32_t>(k));
-  const Expr place = ir::Constant::Make(NDArray::FromVector<std::int32_t>({1, of.keys}, places));
+  const Expr place = node.Typed(ops::Cast(PlacesAlong(node, 2, 1, of.keys), Int32));
   const Expr given = node.Typed(ops::Cast(lengths, Int32));
-  const bool has_begin = ShapeOf(lengths)[0] != of.batch;
-  const Expr rows = node.Typed(ops::ReshapeToExtents(given, {has_begin ? 2 : 1, of.batch, 1}));
+  const bool has_begin = DimsOf(lengths)[0] != of.batch;
+  const Expr rows = node.Typed(ReshapeTo(given, {has_begin ? 2 : 1, of.batch, 1}));
   const Expr is_after =
       node.Typed(Compare(known.greater_equal, place, node.Typed(ElementAlong(rows, 0, 0))));
   if (!has_begin) return is_after;
@@ -42,43 +44,44 @@ Expr BeyondLengths(const Node& node, const Expr& lengths, const Extents& of) {
 // What the mask adds to the scores, in a shape that broadcasts to them; undefined for nothing.
 Expr Addend(const Node& node, const AttentionOptions& options, const Extents& of, DataType type) {
   if (!options.mask) return Expr();
-  const Shape shape = ShapeOf(options.mask);
+  const Dims shape = DimsOf(options.mask);
   const auto refuse = [&]() -> Expr {
-    throw Unimplemented(
-        StrCat("a mask of the shape (", StrJoin(shape, ", "),
-               ") is not supported; (batch), (2 * batch), (batch, keys) and (batch, "
-               "queries, keys) are, here for a batch of ",
-               of.batch, ", ", of.queries, " queries and ", of.keys, " keys"));
+    throw Unimplemented(StrCat("a mask of the shape ", ir::ToText(shape),
+                               " is not supported; (batch), (2 * batch), (batch, keys) and (batch, "
+                               "queries, keys) are, here for a batch of ",
+                               of.batch.ToString(), ", ", of.queries.ToString(), " queries and ",
+                               of.keys.ToString(), " keys"));
   };
   // A placeholder by which exporters say that there is no mask.
-  const bool is_dummy =
-      shape.size() == 2 && shape[1] == 1 && of.keys != 1 && (shape[0] == of.batch || shape[0] == 1);
+  const bool is_dummy = shape.size() == 2 && shape[1] == Dim(1) && of.keys != Dim(1) &&
+                        (shape[0] == of.batch || shape[0] == Dim(1));
   if (is_dummy) return Expr();
   Expr is_masked;
   if (shape.size() == 1) {
-    if (shape[0] != of.batch && shape[0] != 2 * of.batch) return refuse();
+    if (shape[0] != of.batch && shape[0] != of.batch * 2) return refuse();
     is_masked = BeyondLengths(node, options.mask, of);
   } else {
-    if (shape != Shape{of.batch, of.keys} && shape != Shape{of.batch, of.queries, of.keys})
+    if (shape != Dims{of.batch, of.keys} && shape != Dims{of.batch, of.queries, of.keys})
       return refuse();
     const Expr zero = node.Typed(ops::Scalar(0, DataTypeOf(options.mask)));
     is_masked = Compare(ops::Known().less_equal, options.mask, zero);
   }
-  const std::int64_t rows = shape.size() == 3 ? of.queries : 1;
+  const Dim rows = shape.size() == 3 ? of.queries : 1;
   const Expr added =
       ops::Where(node.Typed(is_masked), ops::Scalar(options.masked, type), ops::Scalar(0, type));
-  return node.Typed(ops::ReshapeToExtents(node.Typed(added), {of.batch, 1, rows, of.keys}));
+  return node.Typed(ReshapeTo(node.Typed(added), {of.batch, 1, rows, of.keys}));
 }
 
 // Which keys come after a query, [queries, keys]. The last query sees all of them.
-Expr AfterQuery(const Extents& of, std::int64_t past) {
-  NDArray after = NDArray::Empty({of.queries, of.keys}, Bool);
-  auto* data = static_cast<std::uint8_t*>(after.raw());
-  for (std::int64_t q = 0; q < of.queries; ++q) {
-    for (std::int64_t k = 0; k < of.keys; ++k)
-      *data++ = static_cast<std::uint8_t>(q + 1 < of.queries && k > past + q);
-  }
-  return ir::Constant::Make(after);
+Expr AfterQuery(const Node& node, const Expr& queries, const Extents& of, const Expr& past) {
+  const auto& known = ops::Known();
+  const Expr query = PlacesAlong(node, 2, 0, of.queries), key = PlacesAlong(node, 2, 1, of.keys);
+  const Expr last =
+      node.Typed(ops::Subtract(node.Typed(ExtentValue(queries, 2)), ops::Scalar(1, Int64)));
+  const Expr self = past ? node.Typed(ops::Add(query, past)) : query;
+  return node.Typed(
+      ir::Call::Make(known.logical_and, {node.Typed(Compare(known.less, query, last)),
+                                         node.Typed(Compare(known.greater, key, self))}));
 }
 
 }  // namespace
@@ -106,42 +109,43 @@ Expr SplitHeads(const Node& node, const Expr& x, std::int64_t heads) {
 
 Expr AfterPast(const Node& node, const Expr& past, const Expr& x) {
   if (!past) return x;
-  const Shape before = ShapeOf(past), shape = ShapeOf(x);
+  const Dims before = DimsOf(past), shape = DimsOf(x);
   if (before.size() != 4 || before[0] != shape[0] || before[1] != shape[1] || before[3] != shape[3])
-    throw InvalidArgument(StrCat("the past of the shape (", StrJoin(before, ", "),
-                                 ") does not fit the present of (", StrJoin(shape, ", "),
-                                 "); except for the length they must be equal"));
+    throw InvalidArgument(StrCat("the past of the shape ", ir::ToText(before),
+                                 " does not fit the present of ", ir::ToText(shape),
+                                 "; except for the length they must be equal"));
   return node.Typed(ops::Concatenate({past, x}, 2));
 }
 
 Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& options) {
-  const Shape query = ShapeOf(heads.query), value = ShapeOf(heads.value);
-  const Shape key = ShapeOf(heads.key);
+  const Dims query = DimsOf(heads.query), key = DimsOf(heads.key), value = DimsOf(heads.value);
   if (key.size() != 4 || value.size() != 4 || key[0] != query[0] || key[1] != query[1] ||
       key[3] != query[3] || value[0] != query[0] || value[1] != query[1] || value[2] != key[2])
-    throw InvalidArgument(StrCat("query, key and value have the shapes (", StrJoin(query, ", "),
-                                 "), (", StrJoin(key, ", "), ") and (", StrJoin(value, ", "),
-                                 ") by heads, which do not fit together"));
+    throw InvalidArgument(StrCat("query, key and value have the shapes ", ir::ToText(query), ", ",
+                                 ir::ToText(key), " and ", ir::ToText(value),
+                                 " by heads, which do not fit together"));
   const Extents of{query[0], query[1], query[2], key[2]};
-  if (of.keys > 0 && std::max<std::int64_t>(of.queries, 1) > kMaxScores / of.keys)
-    throw InvalidArgument(StrCat("attention of ", of.queries, " queries to ", of.keys,
-                                 " keys is asked for; at most ", kMaxScores,
+  if (of.queries.is_static() && of.keys.is_static() && of.keys.value() > 0 &&
+      std::max<std::int64_t>(of.queries.value(), 1) > kMaxScores / of.keys.value())
+    throw InvalidArgument(StrCat("attention of ", of.queries.ToString(), " queries to ",
+                                 of.keys.ToString(), " keys is asked for; at most ", kMaxScores,
                                  " scores are supported"));
   const DataType type = DataTypeOf(heads.query);
-  const auto flat = [&](const Expr& x, std::int64_t length, std::int64_t size) {
-    return node.Typed(ops::ReshapeToExtents(x, {of.batch * of.heads, length, size}));
+  const auto flat = [&](const Expr& x, const Dim& length, const Dim& size) {
+    return node.Typed(ReshapeTo(x, {of.batch * of.heads, length, size}));
   };
   const double scale =
-      options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(query[3]));
-  Expr scores = ops::BatchMatmul(flat(heads.query, of.queries, query[3]),
-                                 flat(heads.key, of.keys, query[3]), {.transpose_b = true});
+      options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(query[3].value()));
+  Expr scores =
+      node.Typed(ops::BatchMatmul(flat(heads.query, of.queries, query[3]),
+                                  flat(heads.key, of.keys, query[3]), {.transpose_b = true}));
   scores = node.Typed(ops::Multiply(scores, ops::Scalar(scale, type)));
-  scores = node.Typed(ops::ReshapeToExtents(scores, {of.batch, of.heads, of.queries, of.keys}));
+  scores = node.Typed(ReshapeTo(scores, of.Scores()));
   Expr addend = Addend(node, options, of, type);
-  if (options.unidirectional && of.queries > 1) {
+  if (options.unidirectional && of.queries != Dim(1)) {
     const Expr lowest = ops::Scalar(std::numeric_limits<float>::lowest(), type);
     const Expr other = addend ? addend : ops::Scalar(0, type);
-    addend = node.Typed(ops::Where(AfterQuery(of, options.past), lowest, other));
+    addend = node.Typed(ops::Where(AfterQuery(node, heads.query, of, options.past), lowest, other));
   }
   if (addend && options.bias) {
     addend = node.Typed(ops::Add(options.bias, addend));
@@ -149,16 +153,16 @@ Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& option
     addend = options.bias;
   }
   if (addend) scores = node.Typed(ops::Add(scores, addend));
-  if (ShapeOf(scores) != Shape{of.batch, of.heads, of.queries, of.keys})
+  if (DimsOf(scores) != of.Scores())
     throw InvalidArgument(
         "what is added to the scores does not broadcast to (batch, heads, queries, "
         "keys)");
   const Expr weights = flat(node.Typed(ops::Softmax(scores)), of.queries, of.keys);
   Expr y = node.Typed(
       ops::BatchMatmul(weights, flat(heads.value, of.keys, value[3]), {.transpose_b = false}));
-  y = node.Typed(ops::ReshapeToExtents(y, {of.batch, of.heads, of.queries, value[3]}));
+  y = node.Typed(ReshapeTo(y, {of.batch, of.heads, of.queries, value[3]}));
   y = node.Typed(ops::Transpose(y, Ints{0, 2, 1, 3}));
-  return node.Typed(ops::ReshapeToExtents(y, {of.batch, of.queries, of.heads * value[3]}));
+  return node.Typed(ReshapeTo(y, {of.batch, of.queries, of.heads * value[3]}));
 }
 
 }  // namespace tenon::onnx_import

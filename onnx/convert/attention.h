@@ -19,7 +19,7 @@ struct AttentionOptions {
   double scale = 0;        // of the scores; 0 stands for 1 / sqrt(size of a head)
   double masked = -10000;  // what is added to the score of a masked key
   bool unidirectional = false;
-  std::int64_t past = 0;  // keys before those of the first query
+  Expr past;  // undefined, or an int64: keys before those of the first query
   // Undefined, or integers of one of these shapes: [batch], the number of keys that count; [2 *
   // batch], their ends, then their begins; [batch, keys] or [batch, queries, keys], not positive
   // where a key is masked.

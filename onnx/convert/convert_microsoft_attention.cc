@@ -4,6 +4,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/matmul.h"
 #include "tenon/onnx/convert/quantize.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/support/error.h"
@@ -39,16 +40,16 @@ std::vector<Expr> SelfAttention(Node& node, const Expr& projected, const Ints& s
   Heads of{SplitHeads(node, parts[0], heads), SplitHeads(node, parts[1], heads),
            SplitHeads(node, parts[2], heads)};
   if (past) {
-    const Shape shape = ShapeOf(past);
-    if (shape.size() != 5 || shape[0] != 2)
+    const std::vector<Dim> shape = DimsOf(past);
+    if (shape.size() != 5 || shape[0] != Dim(2))
       throw InvalidArgument("past must have the shape (2, batch, heads, length, size)");
-    options.past = shape[3];
+    options.past = node.Typed(ExtentValue(past, 3));
     of.key = AfterPast(node, node.Typed(ElementAlong(past, 0, 0)), of.key);
     of.value = AfterPast(node, node.Typed(ElementAlong(past, 1, 0)), of.value);
   }
   std::vector<Expr> results = {Attend(node, of, options)};
   if (node.num_outputs() > 1 && !node.proto().output(1).empty()) {
-    if (ShapeOf(of.key) != ShapeOf(of.value))
+    if (DimsOf(of.key) != DimsOf(of.value))
       throw InvalidArgument("keys and values of different sizes have no present in one tensor");
     results.push_back(node.Typed(ops::Stack({of.key, of.value}, 0)));
   }
@@ -122,7 +123,10 @@ std::vector<Expr> MultiHeadAttention(Node& node) {
   if (static_cast<bool>(past_key) != static_cast<bool>(past_value))
     throw InvalidArgument("past_key and past_value must be given together");
   if (node.has_input(3)) {
-    const std::int64_t size = ShapeOf(inputs[0])[2];
+    const Dim whole = DimsOf(inputs[0])[2];
+    if (!whole.is_static())
+      throw Unimplemented("the size of the query must be known when the model is imported");
+    const std::int64_t size = whole.value();
     const std::vector<Expr> biases = PartsAlong(node, node.input(3), {size, 2 * size}, 0);
     for (std::size_t i = 0; i < 3; ++i) inputs[i] = node.Typed(ops::Add(inputs[i], biases[i]));
   }
@@ -134,7 +138,7 @@ std::vector<Expr> MultiHeadAttention(Node& node) {
     of.key = AfterPast(node, past_key, SplitHeads(node, inputs[1], heads));
     of.value = AfterPast(node, past_value, SplitHeads(node, inputs[2], heads));
   }
-  if (past_key) options.past = ShapeOf(past_key)[2];
+  if (past_key) options.past = node.Typed(ExtentValue(past_key, 2));
   return {Attend(node, of, options), of.key, of.value};
 }
 

@@ -1,4 +1,6 @@
 // Decoders whose batch, new positions and cache have any lengths, imported and compiled once.
+#include <array>
+
 #include "tenon/tests/onnx/any_shapes.h"
 
 namespace tenon::onnx_import {
@@ -110,6 +112,56 @@ TEST(AnyLengthTest, TokensAreEmbeddedWithTheirPlaces) {
     for (const auto& [batch, length] : {std::pair(1, 1), {2, 7}, {1, 16}, {3, 17}, {1, 40}}) {
       runs.push_back({{"tokens", Tokens(batch, length)}});
       if (has_mask) runs.back()["mask"] = Tokens(batch, length);
+    }
+    ExpectRightForAll(model, runs);
+  }
+}
+
+// A mask of tokens, of lengths, or none.
+TEST(AnyLengthTest, ProjectedTokensAttendToEachOther) {
+  for (const int mask_rank : {0, 1, 2}) {
+    for (const bool is_causal : {false, true}) {
+      Model model(17);
+      NamedInput(model, "x", {"b", "s", "6"});
+      if (mask_rank == 1) NamedInput(model, "mask", {"b"}, kInt32);
+      if (mask_rank == 2) NamedInput(model, "mask", {"b", "s"}, kInt32);
+      model.Constant("w", Random({6, 36}, 1)).Constant("bias", Random({36}, 2));
+      NodeProto& node = model.Node("Attention", {"x", "w", "bias", mask_rank > 0 ? "mask" : ""},
+                                   {"y"}, "self", "com.microsoft");
+      model.Output("y");
+      SetInt(node, "num_heads", 2);
+      SetInt(node, "unidirectional", is_causal ? 1 : 0);
+      std::vector<runtime::Inputs> runs;
+      for (const auto& [batch, length] : {std::pair(2, 7), {1, 16}, {3, 17}, {2, 2}}) {
+        runs.push_back({{"x", Random({batch, length, 6}, 3)}});
+        if (mask_rank == 1)
+          runs.back()["mask"] = Integers(std::vector<std::int32_t>(batch, (length + 1) / 2));
+        if (mask_rank == 2) runs.back()["mask"] = Tokens(batch, length);
+      }
+      ExpectRightForAll(model, runs);
+    }
+  }
+}
+
+TEST(AnyLengthTest, HeadsReadAPastOfAnyLength) {
+  for (const bool is_causal : {false, true}) {
+    Model model(17);
+    for (const char* name : {"q", "k", "v"}) NamedInput(model, name, {"b", "s", "12"});
+    for (const char* name : {"past_k", "past_v"}) NamedInput(model, name, {"b", "2", "p", "6"});
+    model.Constant("bias", Random({36}, 2));
+    NodeProto& node =
+        model.Node("MultiHeadAttention", {"q", "k", "v", "bias", "", "", "past_k", "past_v"},
+                   {"y", "present_k", "present_v"}, "heads", "com.microsoft");
+    model.Output("y").Output("present_k").Output("present_v");
+    SetInt(node, "num_heads", 2);
+    SetInt(node, "unidirectional", is_causal ? 1 : 0);
+    std::vector<runtime::Inputs> runs;
+    for (const auto& [batch, length, past] :
+         std::vector<std::array<std::int64_t, 3>>{{1, 1, 5}, {2, 7, 3}, {1, 16, 1}, {3, 2, 17}}) {
+      runs.push_back(
+          {{"past_k", Random({batch, 2, past, 6}, 4)}, {"past_v", Random({batch, 2, past, 6}, 5)}});
+      for (const char* name : {"q", "k", "v"})
+        runs.back()[name] = Random({batch, length, 12}, name[0]);
     }
     ExpectRightForAll(model, runs);
   }
