@@ -66,7 +66,7 @@ std::vector<runtime::NodeTime> BestTimes(const Executable& executable,
 
 // The kernels of a run, slowest first.
 void Profile(const char* title, const Executable& executable, const runtime::Inputs& inputs) {
-  constexpr std::size_t kMost = 40;
+  constexpr std::size_t kMost = 200;
   std::vector<runtime::NodeTime> times = BestTimes(executable, inputs);
   std::sort(times.begin(), times.end(),
             [](const auto& a, const auto& b) { return a.nanoseconds > b.nanoseconds; });

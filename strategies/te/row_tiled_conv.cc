@@ -136,9 +136,9 @@ std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const Shape
 
 // The channels of each block of pixels, as (image, block, channel, pixel); past the last pixel
 // zeros.
-Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Shape& shape) {
+Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Expr& images, const Shape& shape) {
   return te::Compute(
-      ToExprs({shape[0], CeilDiv(tiles.columns, tiles.block()), conv.group_inputs, tiles.block()}),
+      {images, CeilDiv(tiles.columns, tiles.block()), conv.group_inputs, tiles.block()},
       [&](const std::vector<Var>& i) {
         const Expr column = i[1] * tiles.block() + i[3];
         const Expr pixel = conv.Pixel(i[0], i[2], te::FloorDiv(column, shape[3]) * conv.strides[0],
@@ -171,20 +171,20 @@ Expr TermOf(const Conv& conv, const RowTiles& tiles, const Shape& shape, const T
 }  // namespace
 
 Refusal RefuseRowTiled(const Conv& conv, const TeCall& call) {
-  const auto chosen = ChooseRowTiles(conv, call.shape());
+  const auto chosen = ChooseRowTiles(conv, ShapeOfImages(call));
   const auto* refusal = std::get_if<std::string>(&chosen);
   return refusal == nullptr ? std::nullopt : Refusal(*refusal);
 }
 
 // Of a block of pixels all filters are computed in turn, so that its channels stay in cache.
 Tensor RowTiledConv(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
+  const Shape shape = ShapeOfImages(call);
   const auto tiles = std::get<RowTiles>(ChooseRowTiles(conv, shape));
   const std::int64_t block = tiles.block();
   const std::vector<IterVar> k = conv.ReduceAxes();
-  const Tensor panel = tiles.packed ? PackPixels(conv, tiles, shape) : Tensor();
+  const Tensor panel = tiles.packed ? PackPixels(conv, tiles, call.te_shape()[0], shape) : Tensor();
   const Tensor sums = te::Compute(
-      {shape[0], tiles.rows, CeilDiv(tiles.columns, block), shape[1] / tiles.part,
+      {call.te_shape()[0], tiles.rows, CeilDiv(tiles.columns, block), shape[1] / tiles.part,
        tiles.part / tiles.filters, tiles.filters, tiles.vectors, conv.lanes()},
       [&](const std::vector<Var>& i) {
         return te::Sum(TermOf(conv, tiles, shape, panel, k, i),
@@ -192,7 +192,7 @@ Tensor RowTiledConv(const Conv& conv, const TeCall& call) {
       },
       conv.name, te::RegisterTile{tiles.packed ? te::TileRows::kTall : te::TileRows::kEven});
   return te::Compute(
-      ToExprs(shape),
+      call.te_shape(),
       [&](const Var& n, const Var& filter, const Var& y, const Var& x) {
         const Expr row = tiles.flat ? Expr(0) : Expr(y);
         const Expr column = tiles.flat ? y * shape[3] + x : Expr(x);
