@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/resource.h>
+
 #include "tenon/onnx/model.h"
 #include "tenon/ops/registry.h"
 #include "tenon/runtime/npy.h"
@@ -136,6 +138,13 @@ Options Parse(int argc, char** argv) {
   return options;
 }
 
+// Pages that this process was given so far.
+long PageFaults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
 double TimeOf(const Executable& executable, const runtime::Inputs& inputs) {
   const Clock::time_point start = Clock::now();
   ValueOrThrow(executable.Run(inputs));
@@ -246,11 +255,13 @@ void Run(const Options& options) {
   int count = 0;
   for (int round = 0; round < options.rounds; ++round) {
     const Drawn drawn = Draw(module, options.ranges, &random);
+    const long faults_before = PageFaults();
     const Clock::time_point new_shape = Clock::now();
     ValueOrThrow(symbolic.Bind(drawn.inputs));
     const double bind = Milliseconds(Clock::now() - new_shape);
     const double first = bind + TimeOf(symbolic, drawn.inputs);
-    std::printf("%-24s bind %6.3f first %8.3f", drawn.text.c_str(), bind, first);
+    std::printf("%-24s bind %6.3f first %8.3f (%ld pages)", drawn.text.c_str(), bind, first,
+                PageFaults() - faults_before);
     if (options.races_static) {
       const Clock::time_point begin = Clock::now();
       import.shapes = drawn.shapes;
