@@ -52,8 +52,9 @@ class ReductionVectorizer : public StmtMutator {
       const auto* loop = hoisted.As<ForNode>();
       if (loop == nullptr || loop->body.kind() != StmtKind::kIf) return MutateStmt(hoisted);
     }
-    const bool is_open = IsOpen(n->extent);
-    const std::int64_t most = is_open ? kMaxLanes : MostIterations(n->extent);
+    std::int64_t most = MostIterations(n->extent);
+    const bool is_open = most == 0 && IsOpen(n->extent);
+    if (is_open) most = kMaxLanes;
     if (const auto* first = n->min.As<IntImmNode>(); first != nullptr && most > 0 && !is_open)
       bounds_.Bind(n->var, {first->value, first->value + most - 1});
     if (n->for_kind == ForKind::kSerial && most >= kMinLanes) {
