@@ -1,6 +1,6 @@
 // One compile for all shapes against a compile for each and against ONNX Runtime: runs shapes_benchmark and
 // onnxruntime_shapes.mjs on models and makes a table of it.
-//   node shapes.mjs PROGRAM FOLDER SHAPES DOCUMENT.md|'' [NAME 'MODEL.onnx RANGE... [INPUT=VALUE]']...
+//   node shapes.mjs PROGRAM FOLDER SHAPES DOCUMENT.md|'' [NAME 'MODEL.onnx RANGE... [INPUT=VALUE] [INPUT=EXTENT,EXTENT]']...
 // Run it where the npm package onnxruntime-node is installed. Writes FOLDER/report.txt and FOLDER/NUMBER.json, and fills the
 // table "shapes" of DOCUMENT, unless the machine was busy with other work. Goes on where a model fails, and exits with 1 then.
 import {execFileSync} from 'node:child_process';
@@ -23,7 +23,7 @@ function measure(index, words) {
   fs.mkdirSync(arrays);
   const run = (name, args) => execFileSync(name, args, {stdio: 'inherit'});
   run(program, [...words, '--rounds', shapes, '--threads', threads, '--out', file, '--arrays', arrays]);
-  const constants = words.slice(1).filter(word => !word.includes('..'));
+  const constants = words.slice(1).filter(word => !word.includes('..') && !word.includes(','));
   run(process.execPath, [peer, words[0], threads, file, arrays, ...constants]);
   fs.rmSync(arrays, {recursive: true});
   return JSON.parse(fs.readFileSync(file, 'utf8'));

@@ -1,10 +1,11 @@
 // One compile for every shape: shapes_benchmark MODEL.onnx NAME=LOW..HIGH[/STEP]...
-// [INPUT=VALUE]...
+// [INPUT=VALUE]... [INPUT=EXTENT,EXTENT...]...
 // [--rounds N] [--threads T] [--profile] [--show KERNEL] [--alone] [--out FILE.json] [--arrays
 // FOLDER] draws values for the model's open extents, runs the symbolic executable on each, and
 // races it against a compile for these extents. Results are compared before times count. INPUT is a
-// scalar that always has this value. FOLDER gets the inputs of each shape and the first result
-// (ROUND_NUMBER.npy, ROUND_result.npy), which a peer is compared with.
+// scalar that always has this value, or has these extents, of which names are variables. FOLDER
+// gets the inputs of each shape and the first result (ROUND_NUMBER.npy, ROUND_result.npy), which a
+// peer is compared with.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -15,6 +16,8 @@
 #include <random>
 #include <string>
 #include <vector>
+
+#include <sys/resource.h>
 
 #include "tenon/onnx/model.h"
 #include "tenon/ops/registry.h"
@@ -35,8 +38,9 @@ struct Range {
 
 struct Options {
   std::string model;
-  std::map<std::string, Range> ranges;            // by variable
-  std::map<std::string, std::int64_t> constants;  // by input
+  std::map<std::string, Range> ranges;              // by variable
+  std::map<std::string, std::int64_t> constants;    // by input
+  std::map<std::string, std::vector<Dim>> extents;  // by input
   int rounds = 20;
   int threads = 1;
   bool races_static = true;
@@ -64,7 +68,7 @@ std::vector<runtime::NodeTime> BestTimes(const Executable& executable,
 
 // The kernels of a run, slowest first.
 void Profile(const char* title, const Executable& executable, const runtime::Inputs& inputs) {
-  constexpr std::size_t kMost = 40;
+  constexpr std::size_t kMost = 200;
   std::vector<runtime::NodeTime> times = BestTimes(executable, inputs);
   std::sort(times.begin(), times.end(),
             [](const auto& a, const auto& b) { return a.nanoseconds > b.nanoseconds; });
@@ -117,6 +121,12 @@ Options Parse(int argc, char** argv) {
           .low = ToNumber(argument.substr(equals + 1)),
           .high = ToNumber(argument.substr(dots + 2)),
           .step = slash == std::string::npos ? 1 : ToNumber(argument.substr(slash + 1))};
+    } else if (equals != std::string::npos && argument.find(',') != std::string::npos) {
+      std::vector<Dim>& extents = options.extents[argument.substr(0, equals)];
+      for (const std::string& extent : StrSplit(argument.substr(equals + 1), ',')) {
+        const auto number = ParseNumber<std::int64_t>(extent);
+        extents.push_back(number ? Dim(*number) : Dim::Symbol(extent));
+      }
     } else if (equals != std::string::npos) {
       options.constants[argument.substr(0, equals)] = ToNumber(argument.substr(equals + 1));
     } else {
@@ -126,6 +136,13 @@ Options Parse(int argc, char** argv) {
   if (options.model.empty())
     throw InvalidArgument("usage: shapes_benchmark MODEL.onnx NAME=LOW..HIGH[/STEP]...");
   return options;
+}
+
+// Pages that this process was given so far.
+long PageFaults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
 }
 
 double TimeOf(const Executable& executable, const runtime::Inputs& inputs) {
@@ -150,16 +167,18 @@ std::vector<double> Race(const std::vector<const Executable*>& racers,
   return best;
 }
 
+// Of the largest element, and of results that are small beside the numbers that they come from.
 void RequireClose(const std::vector<NDArray>& got, const std::vector<NDArray>& expected) {
+  constexpr double kTolerance = 2e-3, kFloor = 1e-6;
   for (std::size_t r = 0; r < expected.size(); ++r) {
     if (expected[r].dtype() != Float32) continue;
-    double largest = 1e-6, error = 0;
+    double largest = 0, error = 0;
     for (std::int64_t i = 0; i < expected[r].size(); ++i) {
       const double a = got[r].data<float>()[i], b = expected[r].data<float>()[i];
       largest = std::max(largest, std::abs(b));
       error = std::max(error, std::abs(a - b));
     }
-    if (!(error <= 2e-3 * largest))
+    if (!(error <= kTolerance * largest + kFloor))
       throw DataLoss(StrCat("result ", r, " differs by ", error, " of ", largest));
   }
 }
@@ -217,7 +236,8 @@ void Run(const Options& options) {
   strategies::RegisterStrategies(ops::OpRegistry::Global());
   const auto model = ValueOrThrow(onnx_import::OnnxModel::Load(options.model));
   const CompileOptions compile = {.threads = options.threads};
-  onnx_import::ImportOptions import = {.symbolic = true, .evaluate = strategies::EvaluateCall};
+  onnx_import::ImportOptions import = {
+      .symbolic = true, .extents = options.extents, .evaluate = strategies::EvaluateCall};
   for (const auto& [name, value] : options.constants)
     import.constants[name] = NDArray::FromVector<std::int64_t>({}, {value});
   const Clock::time_point start = Clock::now();
@@ -235,11 +255,13 @@ void Run(const Options& options) {
   int count = 0;
   for (int round = 0; round < options.rounds; ++round) {
     const Drawn drawn = Draw(module, options.ranges, &random);
+    const long faults_before = PageFaults();
     const Clock::time_point new_shape = Clock::now();
     ValueOrThrow(symbolic.Bind(drawn.inputs));
     const double bind = Milliseconds(Clock::now() - new_shape);
     const double first = bind + TimeOf(symbolic, drawn.inputs);
-    std::printf("%-24s bind %6.3f first %8.3f", drawn.text.c_str(), bind, first);
+    std::printf("%-24s bind %6.3f first %8.3f (%ld pages)", drawn.text.c_str(), bind, first,
+                PageFaults() - faults_before);
     if (options.races_static) {
       const Clock::time_point begin = Clock::now();
       import.shapes = drawn.shapes;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tenon/ir/module_builder.h"
+#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/graph_importer.h"
 #include "tenon/onnx/convert/sequence.h"
@@ -172,6 +173,8 @@ class Importer {
       names.insert(input.name);
       if (!input.extents) continue;
       for (const ir::Dim& dim : *input.extents) dim.AddSymbols(&symbols_);
+      if (const auto given = options_.extents.find(input.name); given != options_.extents.end())
+        for (const ir::Dim& dim : given->second) dim.AddSymbols(&symbols_);
     }
     const auto require_input = [&](const char* what, const std::string& name) {
       if (!names.contains(name))
@@ -179,6 +182,7 @@ class Importer {
                                      ", which is not an input; inputs are ", StrJoin(names, ", ")));
     };
     for (const auto& [name, shape] : options_.shapes) require_input("a shape", name);
+    for (const auto& [name, extents] : options_.extents) require_input("a shape", name);
     for (const auto& [name, value] : options_.constants) require_input("a constant", name);
     for (const ir::InputSpec& input : inputs) {
       if (const auto fixed = options_.constants.find(input.name);
@@ -210,7 +214,13 @@ class Importer {
 
   // An extent without a name is a variable of its own: none of an input's name has its name.
   std::vector<ir::Dim> SymbolsOf(const ir::InputSpec& input) {
-    std::vector<ir::Dim> dims = *input.extents;
+    const auto given = options_.extents.find(input.name);
+    std::vector<ir::Dim> dims = given == options_.extents.end() ? *input.extents : given->second;
+    if (dims.size() != input.extents->size()) RefuseShape(input, ir::ToText(dims));
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      const ir::Dim& own = (*input.extents)[i];
+      if (own.is_static() && dims[i] != own) RefuseShape(input, ir::ToText(dims));
+    }
     for (std::size_t i = 0; i < dims.size(); ++i) {
       if (!dims[i].is_any()) continue;
       std::string name = StrCat(input.name, "_", i);
@@ -218,6 +228,11 @@ class Importer {
       dims[i] = ir::Dim::Symbol(name);
     }
     return dims;
+  }
+
+  [[noreturn]] static void RefuseShape(const ir::InputSpec& input, const std::string& shape) {
+    throw InvalidArgument(StrCat("the shape ", shape, " given for ", input.name,
+                                 " does not fit the model's ", input.ExtentsToString()));
   }
 
   void CheckFits(const ir::InputSpec& input, const NDArray& value) const {
@@ -243,10 +258,7 @@ class Importer {
                                      StrAppend(out, e.is_static() ? e.value() : 1);
                                    })));
     }
-    if (!input.Fits(given->second))
-      throw InvalidArgument(StrCat("the shape ", ShapeToString(given->second), " given for ",
-                                   input.name, " does not fit the model's ",
-                                   input.ExtentsToString()));
+    if (!input.Fits(given->second)) RefuseShape(input, ShapeToString(given->second));
     return given->second;
   }
 

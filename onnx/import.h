@@ -37,6 +37,9 @@ struct ImportOptions {
   // "batch" of the model, or "x_0" for axis 0 of x. Throws Unimplemented for a node that needs them
   // at import.
   bool symbolic = false;
+  // Of symbolic inputs, instead of the model's own: {"x", {n, 512}} and {"state", {n, 128}} fix one
+  // extent and say that two are the same.
+  std::map<std::string, std::vector<Dim>> extents;
   // Inputs that always have this value and are not parameters of the module. Everything that
   // depends only on them, such as the branch of an If, is known at import.
   std::map<std::string, NDArray> constants;

@@ -15,8 +15,9 @@
 
 namespace tenon::runtime {
 
-// Keeps at most one block for each place, which are the results of a model. A block that comes back
-// after this object was destroyed is freed. Safe for any number of threads.
+// Keeps at most one block for each place, which are the results of a model, and a second one that
+// is far larger: shapes that take turns find theirs. A block that comes back after this object was
+// destroyed is freed. Safe for any number of threads.
 class ResultMemory : public std::enable_shared_from_this<ResultMemory> {
  public:
   // An array of at least `bytes` for `place`, and of no more than twice as many: a small result
@@ -27,7 +28,10 @@ class ResultMemory : public std::enable_shared_from_this<ResultMemory> {
   void GiveBack(std::size_t place, NDArray block);
 
   std::mutex mutex_;
-  std::vector<NDArray> idle_;  // by place
+  struct Idle {
+    NDArray last, larger;
+  };
+  std::vector<Idle> idle_;  // by place
 };
 
 }  // namespace tenon::runtime

@@ -62,7 +62,7 @@ bool IsReadByChannels(const std::vector<Access>& reads, const te::OperationNode&
   });
 }
 
-// Of other arrays the lines that a tile reads are no region with ends that can be computed.
+// Of others the lines that a tile reads are no region with ends that can be computed.
 bool HasNumbers(const te::Tensor& tensor) {
   return std::all_of(tensor.shape().begin(), tensor.shape().end(), IsNumber);
 }
@@ -79,12 +79,11 @@ void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedu
   if (count == nullptr || count->value < kMinSteps) return;
   const te::Tensor reader(tile.op(), 0);
   for (const te::Tensor& input : te::InputsOf(op)) {
-    if (!input.op()->is_placeholder()) continue;
+    if (!input.op()->is_placeholder() || !HasNumbers(input)) continue;
     const std::vector<Access> reads = AccessesOf(accesses, tile, input);
     if (Extent(last) > 1 && BytesOf(input) >= kFarBytes && IsShared(reads, last)) {
       schedule.PrefetchNextBlock(input, reader, steps, Extent(last));
-    } else if (HasNumbers(input) && BytesOf(input) >= kMinImageBytes &&
-               IsReadByChannels(reads, op)) {
+    } else if (BytesOf(input) >= kMinImageBytes && IsReadByChannels(reads, op)) {
       const std::int64_t terms = Extent(op.reduce_axes.front()) / count->value;
       schedule.Prefetch(input, reader, steps, std::max<std::int64_t>(kTermsAhead / terms, 1));
     }

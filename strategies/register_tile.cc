@@ -267,9 +267,11 @@ struct TileLoops {
   std::vector<IterVar> shared, serial;
 };
 
-// Numbers are shared as they come. Where extents are expressions, the last of these stays a loop of
+// Numbers are shared as they come, also after one expression, such as the number of images: all
+// quotients are by numbers. Where more extents are expressions, the last of these stays a loop of
 // its own, so that the places of tiles are not quotients by it, and numbers come last in what is
-// shared, so that quotients are by numbers where they can be.
+// shared. Numbers that come after all expressions are loops inside what is shared: what their tiles
+// read in common stays in cache, and one quotient serves all of them.
 TileLoops LoopsOverTiles(const std::vector<IterVar>& outer, const Sizes& extents) {
   constexpr std::int64_t kMinShared = 8;
   std::vector<IterVar> numbers, symbolic;
@@ -279,10 +281,15 @@ TileLoops LoopsOverTiles(const std::vector<IterVar>& outer, const Sizes& extents
     if (extents[i].is_number()) of_numbers.push_back(extents[i]);
   }
   if (symbolic.empty()) return {outer, {}};
-  if (symbolic.size() == 1 && ElementsOf(of_numbers).planned < kMinShared) {
+  const bool is_first = !extents.front().is_number();
+  if (symbolic.size() == 1 && (is_first || ElementsOf(of_numbers).planned < kMinShared)) {
     symbolic.insert(symbolic.end(), numbers.begin(), numbers.end());
     return {symbolic, {}};
   }
+  const bool numbers_are_last =
+      std::all_of(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(symbolic.size()),
+                  [](const Size& extent) { return !extent.is_number(); });
+  if (numbers_are_last && !numbers.empty()) return {symbolic, numbers};
   TileLoops loops{{symbolic.begin(), symbolic.end() - 1}, {symbolic.back()}};
   loops.shared.insert(loops.shared.end(), numbers.begin(), numbers.end());
   return loops;

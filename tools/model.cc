@@ -1,6 +1,7 @@
 #include "tenon/tools/model.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -39,7 +40,10 @@ void ModelArguments::AddTo(CLI::App* command) {
                    "ONNX model, Relay text or Relax text (- for standard input), or model:NAME, a "
                    "built-in one")
       ->required();
-  command->add_option("--shape", shapes, "extents of an input that the model leaves open")
+  command
+      ->add_option(
+          "--shape", shapes,
+          "extents of an input that the model leaves open; with --symbolic, names are variables")
       ->type_name("NAME=1,3,48,192");
   command->add_flag("--symbolic", symbolic,
                     "extents that an ONNX model leaves open stay variables: one compile takes all "
@@ -281,13 +285,29 @@ NDArray ParseConstant(const onnx_import::OnnxModel& model, const std::string& na
                                spec->dtype.ToString(), " nor a .npy file"));
 }
 
+// Of --shape. Names are variables where the model is symbolic.
+std::vector<Dim> ParseExtents(const std::string& text, bool symbolic) {
+  std::vector<Dim> extents;
+  for (const std::string& part : StrSplit(text, ',')) {
+    const bool is_name = symbolic && !part.empty() && std::isalpha(part[0]) != 0;
+    extents.push_back(is_name ? Dim::Symbol(part) : Dim(ParseShape(part, "--shape").at(0)));
+  }
+  return extents;
+}
+
 LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& arguments,
                      const ShapeOfInput& shape_of) {
   onnx_import::ImportOptions options{.shapes = {}, .evaluate = strategies::EvaluateCall};
   options.symbolic = arguments.symbolic;
   options.control_flow = arguments.control_flow;
-  for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape"))
-    options.shapes[name] = ParseShape(shape, "--shape");
+  for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape")) {
+    std::vector<Dim> extents = ParseExtents(shape, arguments.symbolic);
+    if (std::ranges::all_of(extents, &Dim::is_static)) {
+      options.shapes[name] = ParseShape(shape, "--shape");
+    } else {
+      options.extents[name] = std::move(extents);
+    }
+  }
   for (const auto& [name, value] : Assignments(arguments.constants, "--constant"))
     options.constants[name] = ParseConstant(model, name, value);
   for (const ir::InputSpec& input : model.inputs()) {
@@ -306,7 +326,8 @@ LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape
   LoadPlugins(arguments.plugins);
   strategies::RegisterStrategies(ops::OpRegistry::Global());
   for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape"))
-    (void)ParseShape(shape, "--shape");  // so that a mistake is reported before a file is read
+    (void)ParseExtents(shape,
+                       arguments.symbolic);  // so that a mistake is reported before a file is read
   if (arguments.path.ends_with(".onnx"))
     return LoadOnnx(ValueOrThrow(onnx_import::OnnxModel::Load(arguments.path)), arguments,
                     shape_of);

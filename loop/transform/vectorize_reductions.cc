@@ -12,7 +12,8 @@
 // indices is the smaller one is known then, and a step of argmax is two comparisons.
 //
 // The last block of a split has min(c, x) iterations; where these are too few for vectors, the loop
-// stays.
+// stays. An extent that is a parameter of the function may have any value: it gets blocks of all
+// lanes for long rows, and of fewer for short ones.
 //
 // The extremum of floats likewise, with NaN in a part of its own (reduction_lanes.h). What each
 // iteration fetches before it does anything else, a block fetches line by line.
@@ -33,12 +34,15 @@ namespace {
 constexpr std::int64_t kBytes = 256;
 constexpr std::int64_t kMaxLanes = 128;
 constexpr std::int64_t kMinLanes = 8;
+// Lanes of blocks for long rows by those for short ones, where the extent is open.
+constexpr std::int64_t kLongByShort = 4;
 
 class ReductionVectorizer : public StmtMutator {
  protected:
   Expr Mutate(const Expr& e) override { return e; }
 
   Stmt MutateStmt(const Stmt& stmt) override {
+    if (const auto* let = stmt.As<LetStmtNode>()) inner_.emplace(let->var, let->var);
     const auto* n = stmt.As<ForNode>();
     if (n == nullptr) return MutateStmtChildren(stmt);
     // Lanes of a loop that is vectorised already are not vectorised again.
@@ -48,8 +52,10 @@ class ReductionVectorizer : public StmtMutator {
       const auto* loop = hoisted.As<ForNode>();
       if (loop == nullptr || loop->body.kind() != StmtKind::kIf) return MutateStmt(hoisted);
     }
-    const std::int64_t most = MostIterations(n->extent);
-    if (const auto* first = n->min.As<IntImmNode>(); first != nullptr && most > 0)
+    std::int64_t most = MostIterations(n->extent);
+    const bool is_open = most == 0 && IsOpen(n->extent);
+    if (is_open) most = kMaxLanes;
+    if (const auto* first = n->min.As<IntImmNode>(); first != nullptr && most > 0 && !is_open)
       bounds_.Bind(n->var, {first->value, first->value + most - 1});
     if (n->for_kind == ForKind::kSerial && most >= kMinLanes) {
       const auto [fetches, bare] = SplitFetches(stmt);
@@ -59,18 +65,36 @@ class ReductionVectorizer : public StmtMutator {
         if (update->stores.size() == 1 && update->joined.empty() &&
             CallsVectorMath(update->values[0].second))
           return fetches.empty() ? ValuesFirst(*n, *update, lanes) : stmt;
-        // Whole blocks need one.
-        const Expr is_long = n->extent >= lanes;
-        if (IsFloatExtremum(*update))
-          return If(is_long, ExtremumByLane(*n, *update, lanes, fetches), stmt);
-        if (MayReorder(*update))
-          return If(is_long, LaneByLane(*n, *update, lanes, fetches, bounds_), stmt);
+        const bool is_extremum = IsFloatExtremum(*update);
+        if (is_extremum || MayReorder(*update)) {
+          const auto by_lane = [&](std::int64_t count, const Stmt& otherwise) {
+            // Whole blocks need one.
+            return If(n->extent >= count,
+                      is_extremum ? ExtremumByLane(*n, *update, count, fetches)
+                                  : LaneByLane(*n, *update, count, fetches, bounds_),
+                      otherwise);
+          };
+          return by_lane(lanes, is_open ? by_lane(lanes / kLongByShort, stmt) : stmt);
+        }
       }
     }
-    return MutateStmtChildren(stmt);
+    inner_.emplace(n->var, n->var);
+    const Stmt result = MutateStmtChildren(stmt);
+    inner_.erase(n->var);
+    return result;
   }
 
  private:
+  // Of parameters alone: the same for all iterations of the loops around it.
+  bool IsOpen(const Expr& extent) const {
+    if (extent.As<IntImmNode>() != nullptr || LoadsAnything(extent)) return false;
+    bool is_open = true;
+    VisitExpr(extent, [&](const Expr& e) {
+      if (const auto* var = e.As<VarNode>(); var != nullptr && inner_.contains(e)) is_open = false;
+    });
+    return is_open;
+  }
+
   // In any order, and r op r = r.
   static bool MayReorder(const ReductionUpdate& update) {
     if (!update.joined.empty()) {
@@ -106,6 +130,7 @@ class ReductionVectorizer : public StmtMutator {
   }
 
   Bounds bounds_;  // of the variables of loops around the statement
+  ExprMap inner_;  // these variables and those of lets, each to itself
 };
 
 }  // namespace

@@ -27,15 +27,6 @@ LoopState Variables(const Node& node, const LoopState& values) {
 
 }  // namespace
 
-// The value of a condition that is known at import; nothing for any other.
-std::optional<bool> KnownCondition(const Expr& condition) {
-  const auto* constant = condition.As<ir::ConstantNode>();
-  if (!DataTypeOf(condition).is_bool()) throw InvalidArgument("the condition must be a bool");
-  if (constant == nullptr) return std::nullopt;
-  if (constant->data.size() != 1) throw InvalidArgument("the condition must have one element");
-  return *constant->data.data<bool>();
-}
-
 LoopForm::LoopForm(Node& node)
     : body(node.Graph("body")), has_condition(node.has_input(1)), counts(node.has_input(0)) {
   if (node.num_inputs() < 2) throw InvalidArgument("a loop takes a count and a condition");

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "tenon/onnx/convert/known_condition.h"
 #include "tenon/onnx/convert/node.h"
 
 namespace tenon::onnx_import {
@@ -16,10 +17,6 @@ inline constexpr std::int64_t kMaxTurns = 4096;
 
 inline constexpr const char* kFixingACondition =
     "an input that decides can be fixed at import (ImportOptions::constants, --constant)";
-
-// The value of a condition that is known at import; nothing for any other. Throws InvalidArgument
-// for what is no condition.
-std::optional<bool> KnownCondition(const Expr& condition);
 
 // What a Loop is given and gives.
 struct LoopForm {

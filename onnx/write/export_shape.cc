@@ -14,6 +14,11 @@ Names Reshape(CallToWrite& call) {
                              {{"allowzero", std::int64_t{1}}})};
 }
 
+// Keeps the batch free: the file's own declaration says which extents are numbers.
+Names BatchFlatten(CallToWrite& call) {
+  return {call.graph.AddNode("Flatten", {call.input(0)}, {{"axis", std::int64_t{1}}})};
+}
+
 Names Transpose(CallToWrite& call) {
   const auto& axes = call.attrs<ops::TransposeAttrs>().axes;
   const auto rank = static_cast<std::int64_t>(call.rank(0));
@@ -77,7 +82,7 @@ Names Pad(CallToWrite& call) {
 void AddShapeExporters(ExporterTable* table) {
   const auto& known = ops::Known();
   ExporterTable& t = *table;
-  t[known.batch_flatten] = Reshape;
+  t[known.batch_flatten] = BatchFlatten;
   t[known.expand_dims] = Reshape;
   t[known.pad] = Pad;
   t[known.reshape] = Reshape;

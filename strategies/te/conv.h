@@ -107,6 +107,9 @@ bool IsBlockedDepthwise(const TeCall& call);
 Refusal RefuseDepthwise(const Conv& conv, const TeCall& call);
 Refusal RefuseManyTaps(const Conv& conv);
 te::Tensor WithWidePixels(const Conv& conv, const TeCall& call);
+// The extents of the result where all are numbers but that of the images, which may be of any
+// count: as many as are planned are decided for. Throws Unimplemented as TeCall::shape does.
+Shape ShapeOfImages(const TeCall& call);
 }  // namespace tenon::strategies
 
 #endif  // TENON_STRATEGIES_TE_CONV_H_

@@ -29,6 +29,16 @@ Refusal RefuseManyTaps(const Conv& conv) {
   return std::nullopt;
 }
 
+Shape ShapeOfImages(const TeCall& call) {
+  const Sizes sizes = call.sizes();
+  const bool are_numbers = std::all_of(sizes.begin() + 1, sizes.end(),
+                                       [](const Size& size) { return size.is_number(); });
+  if (!are_numbers) return call.shape();
+  Shape shape;
+  for (const Size& size : sizes) shape.push_back(size.planned);
+  return shape;
+}
+
 Tensor WithWidePixels(const Conv& conv, const TeCall& call) {
   const Tensor& given = call.input(0);
   return given.dtype().is_float() ? AsType(given, conv.dtype) : given;
@@ -36,7 +46,7 @@ Tensor WithWidePixels(const Conv& conv, const TeCall& call) {
 
 Refusal RefuseCovering(const Conv& conv, const TeCall& call) {
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
-  const Shape shape = call.shape();
+  const Shape shape = ShapeOfImages(call);
   if (conv.padding[0] < (shape[2] - 1) * conv.strides[0] ||
       ExtentOf(call.input(0), 2) + conv.padding[0] > conv.taps[0])
     return "some windows do not cover all rows of the image";
@@ -54,7 +64,7 @@ Refusal RefuseCovering(const Conv& conv, const TeCall& call) {
 // over these rows rather than over taps, so that what is read of one serves all rows of the result,
 // and only columns are padded.
 Tensor CoveringConv(const Conv& plain, const TeCall& call) {
-  const Shape shape = call.shape();
+  const Shape shape = ShapeOfImages(call);
   const Tensor x = WithWidePixels(plain, call);
   const auto& padding = plain.padding;
   const std::int64_t lanes = plain.lanes();
@@ -70,7 +80,7 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
   const std::vector<IterVar> k = {te::ReduceAxis(0, ExtentOf(x, 2), "row"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
-      {shape[0], shape[1], tiles, shape[2], vectors, conv.lanes()},
+      {x.shape()[0], shape[1], tiles, shape[2], vectors, conv.lanes()},
       [&](const std::vector<Var>& i) {
         const Expr column = (i[2] * vectors + i[4]) * conv.lanes() + i[5];
         const Expr tap = k[0].var + padding[0] - i[3] * conv.strides[0];
@@ -81,7 +91,7 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
       },
       conv.name, te::RegisterTile{});
   return te::Compute(
-      ToExprs(shape),
+      call.te_shape(),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
         return sums(n, c, te::FloorDiv(column, vectors * conv.lanes()), y,
                     te::FloorMod(te::FloorDiv(column, conv.lanes()), vectors),
@@ -94,7 +104,7 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
 // read what one or two vectors of a row hold.
 Refusal RefuseSmallImage(const Conv& conv, const TeCall& call) {
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
-  const Shape shape = call.shape();
+  const Shape shape = ShapeOfImages(call);
   const std::int64_t most_rows = conv.target.vector_registers / 2;
   if (conv.strides[1] > 2) return "windows step by more than two columns";
   if (shape[2] > most_rows)
@@ -109,13 +119,13 @@ Refusal RefuseSmallImage(const Conv& conv, const TeCall& call) {
 // in registers. Taps read the image itself, under masks that are the same for all channels, where
 // padding would cost more than the sums do.
 Tensor SmallImageConv(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
+  const Shape shape = ShapeOfImages(call);
   const Tensor& x = call.input(0);
   const std::int64_t lanes = BitCeil(shape[3]);
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
                                   te::ReduceAxis(0, conv.taps[0], "ry")};
   const Tensor sums = te::Compute(
-      {shape[0], shape[1], shape[2], 1, lanes},
+      {x.shape()[0], shape[1], shape[2], 1, lanes},
       [&](const std::vector<Var>& i) {
         const auto at = [&](const Var& result, std::size_t axis, const Var& tap) {
           return result * conv.strides[axis] + tap * conv.dilation[axis];
@@ -126,7 +136,7 @@ Tensor SmallImageConv(const Conv& conv, const TeCall& call) {
       },
       conv.name, te::RegisterTile{.rows = te::TileRows::kOfReader});
   return te::Compute(
-      ToExprs(shape),
+      call.te_shape(),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
         return sums(n, c, y, 0, column);
       },

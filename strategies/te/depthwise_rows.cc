@@ -138,7 +138,7 @@ Tensor FlatConv(const Conv& conv, const TeCall& call) {
 Refusal RefuseTall(const Conv& conv, const TeCall& call) {
   const std::array<std::int64_t, 2> ones = {1, 1}, twos = {2, 2};
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
-  const Shape shape = call.shape();
+  const Shape shape = ShapeOfImages(call);
   if (conv.strides != ones && (conv.strides != twos || !ReadsUnderMasks(conv)))
     return "windows step by more than one, and taps do not read the image where it lies";
   if (conv.dilation != ones) return "taps are apart";
@@ -154,7 +154,7 @@ Refusal RefuseTall(const Conv& conv, const TeCall& call) {
 // read serves every row of the result whose window it lies in. Where they are padded, the rows of a
 // block of tiles are so while they are in the nearest cache.
 Tensor TallConv(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
+  const Shape shape = ShapeOfImages(call);
   const Tensor x = WithWidePixels(conv, call);
   const std::int64_t rows = RowsOfTile(shape[2]);
   const std::int64_t row_tiles = shape[2] / rows;
@@ -174,7 +174,7 @@ Tensor TallConv(const Conv& conv, const TeCall& call) {
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
                                   te::ReduceAxis(0, conv.taps[0], "ry")};
   const Tensor sums = te::Compute(
-      {shape[0], shape[1], row_tiles, column_tiles, rows, 1, conv.lanes()},
+      {x.shape()[0], shape[1], row_tiles, column_tiles, rows, 1, conv.lanes()},
       [&](const std::vector<Var>& i) {
         const Expr row = (i[2] * rows + i[4]) * conv.strides[0] + k[1].var;
         const Expr column = (i[3] * conv.lanes() + i[6]) * conv.strides[1] + k[0].var;
@@ -183,7 +183,7 @@ Tensor TallConv(const Conv& conv, const TeCall& call) {
       },
       conv.name, te::RegisterTile{.rows = te::TileRows::kTall});
   return te::Compute(
-      ToExprs(shape),
+      call.te_shape(),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
         return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, conv.lanes()),
                     te::FloorMod(y, rows), 0, te::FloorMod(column, conv.lanes()));

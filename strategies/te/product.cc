@@ -31,12 +31,13 @@ constexpr std::int64_t kMinRowsConstant = 4;
 
 // Of the shapes with so many sums that they hide the latency of the multiply-add, the one of the
 // least estimated time, then the widest. Few rows take more vectors.
-TileShape ChooseTile(std::int64_t rows, std::int64_t columns, const Target& target,
+TileShape ChooseTile(const Size& all_rows, std::int64_t columns, const Target& target,
                      std::int64_t lanes) {
   constexpr TileShape kShapes[] = {{4, 4}, {6, 3}, {8, 2}, {14, 1}};
   constexpr TileShape kOfFewRows[] = {{3, 8}, {3, 6}, {3, 5}, {3, 4}};
   constexpr TileShape kIn16Registers[] = {{3, 3}, {6, 2}, {5, 2}, {12, 1}};
   constexpr TileShape kOfFewRowsIn16Registers[] = {{3, 3}, {3, 2}};
+  const std::int64_t rows = all_rows.planned;
   const bool few = rows < kMinRowsConstant;
   const auto shapes = !HasManyRegisters(target)
                           ? few ? std::span<const TileShape>(kOfFewRowsIn16Registers)
@@ -46,8 +47,13 @@ TileShape ChooseTile(std::int64_t rows, std::int64_t columns, const Target& targ
   constexpr std::int64_t kSumsInFlight = 8;
   const std::int64_t vectors = CeilDiv(columns, lanes);
   const auto time = [&](const TileShape& tile) {
-    return CeilDiv(rows, tile.rows) * CeilDiv(vectors, tile.vectors) *
-           std::max(tile.rows * tile.vectors, kSumsInFlight);
+    const std::int64_t across = CeilDiv(vectors, tile.vectors);
+    // Of rows of any number the last tile is half full, as far as is known: loads of a step decide.
+    if (!all_rows.is_number())
+      return (static_cast<double>(rows) / static_cast<double>(tile.rows) + 0.5) *
+             static_cast<double>(across) * TileStepTime(tile.rows, tile.vectors);
+    return static_cast<double>(CeilDiv(rows, tile.rows) * across *
+                               std::max(tile.rows * tile.vectors, kSumsInFlight));
   };
   TileShape best{};
   for (TileShape tile : shapes) {
@@ -136,7 +142,7 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
   const std::int64_t lanes = product.target.Lanes(product.dtype.bytes());
   const TileShape tile =
       TileIn(product.config, {"rows", "vectors"},
-             ChooseTile(product.rows.planned, product.columns.planned, product.target, lanes),
+             ChooseTile(product.rows, product.columns.planned, product.target, lanes),
              {product.rows.planned, CeilDiv(product.columns.planned, lanes)}, product.target);
   const std::int64_t width = tile.vectors * lanes;
   const Tensor packed = product.prepared(PackRight(product, width));

@@ -2,10 +2,12 @@
 // one tap is the product of a matrix of filters by the image, and results leave the registers in
 // the order of memory. Where the channels of a block of pixels do not stay in the first-level cache
 // while all filters read them, they are packed first (Goto and van de Geijn, "Anatomy of
-// high-performance matrix multiplication", TOMS 2008).
+// high-performance matrix multiplication", TOMS 2008). Images of any extents are single rows whose
+// last vectors are read under a mask.
 #include <algorithm>
 #include <variant>
 
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/te/conv.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"
@@ -47,6 +49,7 @@ std::int64_t MostNearChannels(std::int64_t columns) {
 
 // Lanes are pixels of a row, and a register tile is a few filters by a few vectors of pixels.
 struct RowTiles {
+  bool open;    // rows and columns are expressions; flat
   bool flat;    // the image is taken as a single row
   bool packed;  // flat, and the channels of a block are copied to lie together
   std::int64_t rows, columns;
@@ -71,7 +74,9 @@ Refusal RefuseTiles(const Conv& conv, const Shape& shape, const RowTiles& tiles)
   if (!conv.IsNchw()) return "channels do not come first";
   if (conv.groups != 1) return "filters are in groups";
   if (const Refusal refusal = conv.RefuseLanes(Sizes(shape.begin(), shape.end()))) return refusal;
-  if (tiles.columns % conv.lanes() != 0 && !tiles.packed)
+  if (tiles.open && !tiles.flat) return "places in rows of any length are quotients by it";
+  if (tiles.open && !conv.target.Has("avx512f")) return "the target has no loads under masks";
+  if (!tiles.open && tiles.columns % conv.lanes() != 0 && !tiles.packed)
     return StrCat("rows of ", tiles.columns, " pixels end within vectors of ", conv.lanes());
   if (shape[1] < conv.lanes() || tiles.packed) return std::nullopt;
   if (!tiles.flat)
@@ -95,9 +100,20 @@ std::int64_t ChoosePart(const Shape& shape, const RowTiles& tiles) {
   return shape[1] / best;
 }
 
+// Images of any extents as one row that is neither long nor a multiple of vectors, so that tiles
+// suit small ones, too.
+Shape ShapeOfRows(const TeCall& call) {
+  const Sizes sizes = call.sizes();
+  return {sizes[0].planned, sizes[1].planned, 1, kPlannedExtent};
+}
+
 // The tile of the least estimated time, or why there is none.
-std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const Shape& shape) {
-  RowTiles best{.flat = conv.taps == kOnes && !conv.IsPadded(),
+std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const TeCall& call) {
+  const bool open =
+      !call.sizes()[conv.out[2]].is_number() || !call.sizes()[conv.out[3]].is_number();
+  const Shape shape = open ? ShapeOfRows(call) : ShapeOfImages(call);
+  RowTiles best{.open = open,
+                .flat = conv.taps == kOnes && !conv.IsPadded(),
                 .packed = false,
                 .rows = shape[conv.out[2]],
                 .columns = shape[conv.out[3]],
@@ -105,7 +121,7 @@ std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const Shape
                 .vectors = 0,
                 .part = shape[1],
                 .lanes = conv.lanes()};
-  best.packed = best.flat && PaysToPack(conv, shape, best.rows * best.columns);
+  best.packed = best.flat && !open && PaysToPack(conv, shape, best.rows * best.columns);
   best.flat = best.packed || (best.flat && conv.strides == kOnes);
   if (best.flat) {
     best.columns *= best.rows;
@@ -136,9 +152,9 @@ std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const Shape
 
 // The channels of each block of pixels, as (image, block, channel, pixel); past the last pixel
 // zeros.
-Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Shape& shape) {
+Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Expr& images, const Shape& shape) {
   return te::Compute(
-      ToExprs({shape[0], CeilDiv(tiles.columns, tiles.block()), conv.group_inputs, tiles.block()}),
+      {images, CeilDiv(tiles.columns, tiles.block()), conv.group_inputs, tiles.block()},
       [&](const std::vector<Var>& i) {
         const Expr column = i[1] * tiles.block() + i[3];
         const Expr pixel = conv.Pixel(i[0], i[2], te::FloorDiv(column, shape[3]) * conv.strides[0],
@@ -150,52 +166,56 @@ Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Shape& shape) {
 }
 
 // What a lane of a tile adds up: i are the indices of the tile.
-Expr TermOf(const Conv& conv, const RowTiles& tiles, const Shape& shape, const Tensor& panel,
-            const std::vector<IterVar>& k, const std::vector<Var>& i) {
+Expr TermOf(const Conv& conv, const RowTiles& tiles, const std::vector<Expr>& shape,
+            const Tensor& panel, const std::vector<IterVar>& k, const std::vector<Var>& i) {
   const Expr filter = i[3] * tiles.part + i[4] * tiles.filters + i[5];
   const Expr weight = tiles.flat ? conv.Weight(filter, k[0].var, 0, 0)
                                  : conv.Weight(filter, k[0].var, k[1].var, k[2].var);
   if (tiles.packed) return panel(i[0], i[2], k[0].var, i[6] * conv.lanes() + i[7]) * weight;
   Expr vector = i[2] * tiles.vectors + i[6];
   // Vectors past the last one are computed from it and dropped.
-  if (tiles.columns % tiles.block() != 0)
+  if (!tiles.open && tiles.columns % tiles.block() != 0)
     vector = te::Min(vector, tiles.columns / conv.lanes() - 1);
   const Expr column = vector * conv.lanes() + i[7];
   const Expr y = tiles.flat ? te::FloorDiv(column, shape[3])
                             : i[1] * conv.strides[0] + k[1].var * conv.dilation[0];
   const Expr x = tiles.flat ? te::FloorMod(column, shape[3])
                             : column * conv.strides[1] + k[2].var * conv.dilation[1];
-  return conv.Pixel(i[0], k[0].var, y, x) * weight;
+  const Expr pixel = conv.Pixel(i[0], k[0].var, y, x);
+  if (!tiles.open) return pixel * weight;
+  return te::IfThenElse(column < shape[2] * shape[3], pixel, te::Cast(conv.dtype, 0)) * weight;
 }
 
 }  // namespace
 
 Refusal RefuseRowTiled(const Conv& conv, const TeCall& call) {
-  const auto chosen = ChooseRowTiles(conv, call.shape());
+  const auto chosen = ChooseRowTiles(conv, call);
   const auto* refusal = std::get_if<std::string>(&chosen);
   return refusal == nullptr ? std::nullopt : Refusal(*refusal);
 }
 
 // Of a block of pixels all filters are computed in turn, so that its channels stay in cache.
 Tensor RowTiledConv(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
-  const auto tiles = std::get<RowTiles>(ChooseRowTiles(conv, shape));
+  const auto tiles = std::get<RowTiles>(ChooseRowTiles(conv, call));
+  const Shape shape = tiles.open ? ShapeOfRows(call) : ShapeOfImages(call);
+  const std::vector<Expr> result = call.te_shape();
+  const Expr columns = tiles.open ? result[2] * result[3] : Expr(tiles.columns);
   const std::int64_t block = tiles.block();
   const std::vector<IterVar> k = conv.ReduceAxes();
-  const Tensor panel = tiles.packed ? PackPixels(conv, tiles, shape) : Tensor();
+  const Tensor panel = tiles.packed ? PackPixels(conv, tiles, result[0], shape) : Tensor();
   const Tensor sums = te::Compute(
-      {shape[0], tiles.rows, CeilDiv(tiles.columns, block), shape[1] / tiles.part,
+      {result[0], tiles.rows, BlocksOf(columns, block).expr, shape[1] / tiles.part,
        tiles.part / tiles.filters, tiles.filters, tiles.vectors, conv.lanes()},
       [&](const std::vector<Var>& i) {
-        return te::Sum(TermOf(conv, tiles, shape, panel, k, i),
+        return te::Sum(TermOf(conv, tiles, result, panel, k, i),
                        tiles.flat ? std::vector<IterVar>{k[0]} : k);
       },
       conv.name, te::RegisterTile{tiles.packed ? te::TileRows::kTall : te::TileRows::kEven});
   return te::Compute(
-      ToExprs(shape),
+      result,
       [&](const Var& n, const Var& filter, const Var& y, const Var& x) {
         const Expr row = tiles.flat ? Expr(0) : Expr(y);
-        const Expr column = tiles.flat ? y * shape[3] + x : Expr(x);
+        const Expr column = tiles.flat ? y * result[3] + x : Expr(x);
         const bool is_one_part = tiles.part == shape[1];
         const Expr part = is_one_part ? Expr(0) : te::FloorDiv(filter, tiles.part);
         const Expr in_part = is_one_part ? Expr(filter) : te::FloorMod(filter, tiles.part);

@@ -14,6 +14,15 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
+// How many axes from the last one on both shapes have in common.
+std::size_t CommonTail(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+  std::size_t common = 0;
+  while (common < std::min(a.size(), b.size()) &&
+         loop::StructuralEqual(a[a.size() - 1 - common], b[b.size() - 1 - common]))
+    ++common;
+  return common;
+}
+
 // Axes of extent 1 are skipped on both sides, so that inserting or dropping them costs nothing.
 std::vector<Tensor> SameElements(const TeCall& call) {
   const Tensor& x = call.input(0);
@@ -42,7 +51,14 @@ std::vector<Tensor> SameElements(const TeCall& call) {
           }
           return x[indices];
         }
-        return x[Unflatten(Flatten(ToExprs(i), to), from)];
+        // Axes that end both shapes are indices of both, whatever their extents.
+        const std::size_t tail = CommonTail(from, to);
+        const auto front = [&](const auto& all) {
+          return std::vector<Expr>(all.begin(), all.end() - static_cast<std::ptrdiff_t>(tail));
+        };
+        std::vector<Expr> at = Unflatten(Flatten(front(ToExprs(i)), front(to)), front(from));
+        at.insert(at.end(), i.end() - static_cast<std::ptrdiff_t>(tail), i.end());
+        return x[at];
       },
       "reshape")};
 }

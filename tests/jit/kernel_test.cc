@@ -144,6 +144,32 @@ TEST(KernelTest, IntermediateResultsOfASymbolicExtentHaveMemory) {
   }
 }
 
+// A row that is computed before it is read, of any length: short ones lie on the stack, long ones
+// in the runtime's memory.
+TEST(KernelTest, BuffersOfAnySizeAreTakenInEachIteration) {
+  const Var n("n");
+  const Tensor a = Placeholder({3, n}, Float32, "A");
+  const Tensor twice = te::Compute(
+      {3, n}, [&](Var i, Var j) { return a(i, j) * 2.0F; }, "B");
+  const Tensor turned = te::Compute(
+      {3, n}, [&](Var i, Var j) { return twice(i, n - 1 - j) + twice(i, 0); }, "C");
+  Schedule s(turned);
+  s[turned].Parallel(turned.axis(0));
+  s[twice].ComputeAt(s[turned], turned.axis(0));
+  const Kernel kernel = Compiled(s, {a, turned}, "turned");
+  EXPECT_THAT(kernel.LlvmIr(), ::testing::HasSubstr("tenon_take_memory"));
+  for (const std::int64_t size : {1, 100, 4095, 4096, 4097, 100000}) {
+    const NDArray x = Random({3, size}), y = NDArray::Zeros({3, size}, Float32);
+    ASSERT_TRUE(kernel(x, y).ok());
+    for (std::int64_t at = 0; at < 3 * size; ++at) {
+      const std::int64_t row = at / size * size, column = at - row;
+      ASSERT_EQ(y.data<float>()[at],
+                x.data<float>()[row + size - 1 - column] * 2 + x.data<float>()[row] * 2)
+          << at << " of " << size;
+    }
+  }
+}
+
 // A stage and its reader in one kernel, both with several loops.
 TEST(KernelTest, AParallelLoopMayFollowASerialOne) {
   const Tensor a = Placeholder({64}, Float32, "A");

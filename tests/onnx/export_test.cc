@@ -269,6 +269,14 @@ TEST(OnnxRefusalTest, ImagesAndBytesWithoutCounterpartSayWhy) {
               HasSubstr("qnn.quantize: integers of other than 8 bits"));
 }
 
+// A file whose batch is then declared open takes all batches.
+TEST(OnnxExportTest, AFlatBatchHasNoNumberOfItsOwn) {
+  const ir::Module module =
+      Parse("def @main(%x: Tensor[(1, 4, 2, 2), float32]) { nn.batch_flatten(%x) }");
+  onnx::ModelProto model = Exported(module);
+  EXPECT_THAT(NodeTypes(model), ElementsAre("Flatten"));
+}
+
 TEST(OnnxRefusalTest, ResultsWithoutCounterpartAreNamed) {
   EXPECT_THAT(Refused("def @main(%x: Tensor[(2, 3), float32]) { nn.dropout(%x).1 }"),
               HasSubstr("nn.dropout: result 1 has no ONNX counterpart"));

@@ -82,6 +82,43 @@ TEST(SymbolicControlTest, AnIfRunsOneBranchOnAnyExtents) {
   ExpectRight(model, runs);
 }
 
+// As exporters write what depends on a shape: the branches give other ranks.
+TEST(SymbolicControlTest, AnIfByAnExtentTakesTheBranchThatHoldsForAll) {
+  const auto model_of = [](const char* comparison, std::int64_t axis, std::int64_t number) {
+    Model model;
+    model.Input("x", {-1, 3}).Output("y");
+    model.Integers("axis", {axis}).Integers("number", {number});
+    model.Node("Shape", {"x"}, {"shape"});
+    model.Node("Gather", {"shape", "axis"}, {"extent"});
+    model.Node(comparison, {"extent", "number"}, {"c"});
+    NodeProto& node = model.Node("If", {"c"}, {"y"});
+    GraphProto* yes = GraphOf(node, "then_branch");
+    Add(yes, "ReduceMax", {"x"}, {"most"});
+    Gives(yes, {"most"});
+    GraphProto* no = GraphOf(node, "else_branch");
+    Add(no, "Exp", {"x"}, {"exp"});
+    Gives(no, {"exp"});
+    return model;
+  };
+  const auto extents_of = [&](const Model& model) {
+    const auto module = ImportOnnx(model.Bytes(), Options(true));
+    return module.ok() ? ir::ToString(module->Main().body.checked_type())
+                       : std::string(module.status().message());
+  };
+  const std::string all = "Tensor[(1, 1), float32]", each = "Tensor[(x_0, 3), float32]";
+  EXPECT_EQ(extents_of(model_of("Equal", 1, 3)), all);
+  EXPECT_EQ(extents_of(model_of("Equal", 1, 4)), each);
+  EXPECT_EQ(extents_of(model_of("Equal", 0, 0)), each);
+  EXPECT_EQ(extents_of(model_of("Greater", 0, 0)), all);
+  EXPECT_EQ(extents_of(model_of("Less", 0, 1)), each);
+  EXPECT_EQ(extents_of(model_of("GreaterOrEqual", 0, 1)), all);
+  EXPECT_EQ(extents_of(model_of("LessOrEqual", 0, 0)), each);
+  // Which one it is depends on the run.
+  for (const char* comparison : {"Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"})
+    EXPECT_THAT(extents_of(model_of(comparison, 0, 2)),
+                ::testing::HasSubstr("both must be of one type"));
+}
+
 TEST(SymbolicControlTest, ALoopCarriesAnyExtents) {
   Model model;
   model.Input("x", {-1, -1}).Input("count", {}, kInt64).Output("y");

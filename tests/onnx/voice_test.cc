@@ -39,6 +39,38 @@ TEST_P(VoiceTest, AgreesWithTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(Rates, VoiceTest, ::testing::Values(16000, 8000));
 
+// One frame is made of so many samples: the branch that squeezes it is known then, for any batch.
+TEST(VoiceModelTest, IsCompiledOnceForAllBatches) {
+  ImportOptions options = OptionsFor(512);
+  const Dim batch = Dim::Symbol("batch");
+  options.shapes = {};
+  options.symbolic = true;
+  options.extents = {{"input", {batch, 512}}, {"state", {2, batch, 128}}};
+  options.constants = {{"sr", NDArray::Scalar(std::int64_t{16000})}};
+  const Executable exe = ValueOrThrow(Compile(ValueOrThrow(LoadOnnx(kModel, options))));
+  EXPECT_TRUE(exe.is_symbolic());
+  EXPECT_EQ(exe.program(), nullptr);  // no If is left
+  ImportOptions fixed = OptionsFor(512);
+  fixed.constants = options.constants;
+  for (const std::int64_t count : {1, 3}) {
+    fixed.shapes = {{"input", {count, 512}}, {"state", {2, count, 128}}};
+    const Executable own = ValueOrThrow(Compile(ValueOrThrow(LoadOnnx(kModel, fixed))));
+    const runtime::Inputs inputs = {{"input", testing_graphs::Random({count, 512}, 3)},
+                                    {"state", testing_graphs::Random({2, count, 128}, 4)}};
+    ExpectClose(ValueOrThrow(exe.Run(inputs)), ValueOrThrow(own.Run(inputs)));
+  }
+}
+
+TEST(VoiceModelTest, ExtentsThatTheModelDoesNotTakeAreRefused) {
+  ImportOptions options = OptionsFor(512);
+  options.shapes = {};
+  options.symbolic = true;
+  options.extents = {{"state", {3, Dim::Symbol("batch"), 128}}};
+  options.constants = {{"sr", NDArray::Scalar(std::int64_t{16000})}};
+  EXPECT_THAT(std::string(LoadOnnx(kModel, options).status().message()),
+              HasSubstr("the shape (3, batch, 128) given for state does not fit"));
+}
+
 TEST(VoiceModelTest, WithoutTheRateTheOtherNetworkIsInTheWayAndTheNoteHelps) {
   const absl::StatusOr<ir::Module> module = LoadOnnx(kModel, OptionsFor(576));
   ASSERT_FALSE(module.ok());

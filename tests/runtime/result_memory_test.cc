@@ -41,6 +41,19 @@ TEST(ResultMemoryTest, ASmallResultDoesNotHoldALargeBlock) {
   EXPECT_EQ(memory->Take(0, 2000).bytes(), 2000U);
 }
 
+// New pages of the system would be filled each time.
+TEST(ResultMemoryTest, LargeAndSmallResultsThatTakeTurnsFindTheirBlocks) {
+  const auto memory = std::make_shared<ResultMemory>();
+  const void* large = memory->Take(0, 1000).raw();
+  const void* small = memory->Take(0, 100).raw();
+  for (int turn = 0; turn < 3; ++turn) {
+    EXPECT_EQ(memory->Take(0, 1000).raw(), large);
+    EXPECT_EQ(memory->Take(0, 100).raw(), small);
+  }
+  const void* largest = memory->Take(0, 5000).raw();
+  EXPECT_EQ(memory->Take(0, 5000).raw(), largest);
+}
+
 TEST(ResultMemoryTest, BlocksOutliveTheMemory) {
   auto memory = std::make_shared<ResultMemory>();
   const NDArray block = memory->Take(0, 1 << 20);

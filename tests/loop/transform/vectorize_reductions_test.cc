@@ -92,8 +92,8 @@ TEST(VectorizeReductionsTest, AnExtremumOfFloatsFetchesOncePerLine) {
 TEST(VectorizeReductionsTest, OtherLoopsStay) {
   const Expr here = Load(any, {0}), flag = Load(flags, {k});
   for (const Stmt& loop :
-       {Over(7, AnyOf()), Over(n, AnyOf()), Over(200, AnyOf(), ForKind::kVectorized),
-        Over(200, AnyOf(), ForKind::kParallel),
+       {Over(7, AnyOf()), For(r, 0, 9, ForKind::kSerial, Over(r, AnyOf())),
+        Over(200, AnyOf(), ForKind::kVectorized), Over(200, AnyOf(), ForKind::kParallel),
         // LLVM does these itself.
         Over(200, Store(any, here && flag, {0})),
         Over(200, Store(sum, Load(sum, {0}) + Load(reals, {k}), {0}, StoreKind::kReassociated)),
@@ -114,6 +114,13 @@ TEST(VectorizeReductionsTest, OtherLoopsStay) {
   }
 }
 
+TEST(VectorizeReductionsTest, AnOpenExtentHasLanesForLongAndForShortRows) {
+  const std::string text = Print(Simplify(VectorizeReductions(Over(n, AnyOf()))));
+  EXPECT_THAT(text, HasSubstr("if (n >= 128) {\n  allocate any.lanes: bool[128]"));
+  EXPECT_THAT(text, HasSubstr("if (n >= 32) {\n    allocate any.lanes_1: bool[32]"));
+  EXPECT_THAT(text, HasSubstr("any[0] = (any[0] || flags[k])"));
+}
+
 TEST(VectorizeReductionsTest, TheLastBlockOfASplitKeepsALoopForFewIterations) {
   // Both as lowering makes it, with the guard inside, and hoisted.
   for (const Stmt& loop : {Over(100, If(k + n < 200, AnyOf())), Over(Min(100, 200 - n), AnyOf())}) {
@@ -132,10 +139,11 @@ INSTANTIATE_TEST_SUITE_P(Extents, ReductionExtentTest,
 TEST_P(ReductionExtentTest, ResultsStayTheSame) {
   std::mt19937 generator(3);
   const Stmt any_of = AnyOf(), largest_of = LargestOf(StoreKind::kReassociated);
-  // The last two end with the data.
+  // The last two but two end with the data, and the last two are of any length.
   for (const Stmt& loop :
        {Over(GetParam(), any_of), Over(GetParam(), largest_of),
-        Over(GetParam(), If(k + n < 200, any_of)), Over(Min(GetParam(), 200 - n), largest_of)}) {
+        Over(GetParam(), If(k + n < 200, any_of)), Over(Min(GetParam(), 200 - n), largest_of),
+        Over(n, any_of), Over(n, largest_of)}) {
     Stmt made = Simplify(HoistGuards(Simplify(VectorizeReductions(loop))));
     made = Simplify(FlattenBuffers(Simplify(PartitionLoops(made))));
     made = Simplify(UnrollLoops(VectorizeLoops(made)));
