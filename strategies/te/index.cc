@@ -245,18 +245,22 @@ std::vector<Tensor> Pad(const TeCall& call) {
         std::vector<Expr> from;
         Expr inside = loop::True();
         for (std::size_t d = 0; d < x.ndim(); ++d) {
-          const std::int64_t extent = ExtentOf(x, d);
+          const Expr& extent = x.shape()[d];
           const std::int64_t before = attrs.pad_width[d][0];
           const std::int64_t after = attrs.pad_width[d][1];
+          if (before == 0 && after == 0) {
+            from.emplace_back(i[d]);
+            continue;
+          }
           Expr at = i[d] - before;
           if (attrs.pad_mode == "edge") {
-            at = te::Max(te::Min(at, Expr(extent - 1)), Expr(0));
+            at = te::Max(te::Min(at, extent - 1), Expr(0));
           } else if (attrs.pad_mode == "reflect") {
             at = te::Select(at < Expr(0), -at, at);
-            at = te::Select(at >= Expr(extent), Expr(2 * extent - 2) - at, at);
+            at = te::Select(at >= extent, extent * 2 - 2 - at, at);
           } else {
             if (before > 0) inside = inside && at >= Expr(0);
-            if (after > 0) inside = inside && at < Expr(extent);
+            if (after > 0) inside = inside && at < extent;
           }
           from.push_back(at);
         }

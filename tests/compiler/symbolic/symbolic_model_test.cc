@@ -87,6 +87,12 @@ INSTANTIATE_TEST_SUITE_P(
                      "def @main(%x: Tensor[(3, n), float32], %y: Tensor[(17), float32]) {"
                      "  (where(less(%x, %y), %x, %y), broadcast_to(%x, shape=[2, 3, 17])) }",
                      Along("n", {17, 1})},
+        SymbolicCase{"Padded",
+                     "def @main(%x: Tensor[(n, m), float32]) {"
+                     "  (nn.pad(%x, 2f, pad_width=[[0, 0], [3, 1]]),"
+                     "   nn.pad(%x, 0f, pad_width=[[0, 2], [1, 1]], pad_mode=\"edge\"),"
+                     "   nn.pad(%x, 0f, pad_width=[[0, 0], [3, 2]], pad_mode=\"reflect\")) }",
+                     Both("n", "m", {{1, 4}, {3, 5}, {2, 17}, {5, 64}})},
         SymbolicCase{"BatchesOfANumber",
                      "def @main(%x: Tensor[(n, m, 7), float32], %y: Tensor[(3, 4, 7), float32]) {"
                      "  nn.batch_matmul(%x, %y, transpose_b=True) }",
