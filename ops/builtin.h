@@ -12,6 +12,7 @@ void RegisterBinaryOps(OpRegistry& registry);
 void RegisterFixedPointOps(OpRegistry& registry);
 void RegisterReduceOps(OpRegistry& registry);
 void RegisterShapeOps(OpRegistry& registry);      // reshape, squeeze, transpose, concatenate, ...
+void RegisterBroadcastOps(OpRegistry& registry);  // broadcast_to, tile, repeat, ...
 void RegisterIndexOps(OpRegistry& registry);      // take, strided_slice, gather, one_hot, ...
 void RegisterScanOps(OpRegistry& registry);       // cumsum, cumprod
 void RegisterRecurrentOps(OpRegistry& registry);  // nn.rnn, nn.gru, nn.lstm
@@ -45,6 +46,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterFixedPointOps(registry);
   RegisterReduceOps(registry);
   RegisterShapeOps(registry);
+  RegisterBroadcastOps(registry);
   RegisterIndexOps(registry);
   RegisterScanOps(registry);
   RegisterRecurrentOps(registry);

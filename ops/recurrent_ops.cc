@@ -11,15 +11,24 @@ namespace {
 using ir::Dim;
 using ir::TensorTypeNode;
 
-void RequireDims(TypeCall& call, const TensorTypeNode& tensor, const char* what,
-                 const std::vector<Dim>& wanted, DataType dtype) {
-  if (tensor.dtype != dtype) call.Refuse(StrCat(what, " must be ", dtype.ToString()));
-  if (call.Differ(tensor.shape, wanted))
-    call.Refuse(
-        StrCat(what, " must have the shape (",
-               StrJoin(wanted, ", ",
-                       [](std::string* text, const Dim& dim) { StrAppend(text, dim.ToString()); }),
-               ")"));
+// Learns what the argument lacks of the type. Extents of two names stay two, of which a run needs
+// that they are equal.
+void Take(TypeCall& call, std::size_t i, const char* what, const std::vector<Dim>& wanted,
+          DataType dtype) {
+  std::vector<Dim> shape = wanted;
+  if (const TensorTypeNode* given = call.tensor(i)) {
+    if (given->dtype != dtype) call.Refuse(StrCat(what, " must be ", dtype.ToString()));
+    if (call.Differ(given->shape, wanted))
+      call.Refuse(StrCat(
+          what, " must have the shape (",
+          StrJoin(wanted, ", ",
+                  [](std::string* text, const Dim& dim) { StrAppend(text, dim.ToString()); }),
+          ")"));
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      if (!given->shape[d].is_any() && !shape[d].is_static()) shape[d] = given->shape[d];
+    }
+  }
+  call.LearnInput(i, ir::TensorType(std::move(shape), dtype));
 }
 
 // Arguments: gates, recurrence, bias, lengths, then `states` initial states.
@@ -38,21 +47,13 @@ void Layer(TypeCall& call, std::int64_t gates, std::size_t states) {
   if (call.Differ(inputs->shape[2], columns))
     call.Refuse(StrCat("the last axis of the inputs of the gates must be ", columns.ToString(),
                        ": ", gates, " gates of ", hidden.ToString()));
-  RequireDims(call, *recurrence, "the recurrence", {columns, hidden}, inputs->dtype);
-  const ir::Type bias = ir::TensorType({columns}, inputs->dtype);
-  const ir::Type state = ir::TensorType({batch, hidden}, inputs->dtype);
-  if (const auto* given = call.tensor(2); given != nullptr)
-    RequireDims(call, *given, "the bias", {columns}, inputs->dtype);
-  call.LearnInput(2, bias);
-  if (const auto* lengths = call.tensor(3); lengths != nullptr)
-    RequireDims(call, *lengths, "the lengths", {batch}, Int64);
-  call.LearnInput(3, ir::TensorType({batch}, Int64));
+  Take(call, 1, "the recurrence", {columns, hidden}, inputs->dtype);
+  Take(call, 2, "the bias", {columns}, inputs->dtype);
+  Take(call, 3, "the lengths", {batch}, Int64);
   std::vector<ir::Type> results = {ir::TensorType({steps, batch, hidden}, inputs->dtype)};
   for (std::size_t i = 0; i < states; ++i) {
-    if (const auto* given = call.tensor(4 + i); given != nullptr)
-      RequireDims(call, *given, "an initial state", {batch, hidden}, inputs->dtype);
-    call.LearnInput(4 + i, state);
-    results.push_back(state);
+    Take(call, 4 + i, "an initial state", {batch, hidden}, inputs->dtype);
+    results.push_back(ir::TensorType({batch, hidden}, inputs->dtype));
   }
   call.LearnResult(ir::TupleType(std::move(results)));
 }

@@ -11,13 +11,20 @@
 namespace tenon::onnx_import {
 namespace {
 
+// The extent that both are broadcast to; of two variables the greater one, as of other operators
+// that are broadcast. Nothing where they do not fit.
+std::optional<Dim> BatchOf(const Dim& a, const Dim& b) {
+  const bool are_variables = a.is_symbolic() && b.is_symbolic() && !(a == b);
+  return are_variables ? Max(a, b) : ops::BroadcastDim(a, b);
+}
+
 std::vector<Dim> BroadcastBatches(const std::vector<Dim>& a, const std::vector<Dim>& b) {
   const std::size_t rank = std::max(a.size(), b.size());
   std::vector<Dim> batch(rank - 2, 1);
   for (const auto* shape : {&a, &b}) {
     for (std::size_t i = 0; i + 2 < shape->size(); ++i) {
       Dim& extent = batch[rank - shape->size() + i];
-      const std::optional<Dim> both = ops::BroadcastDim(extent, (*shape)[i]);
+      const std::optional<Dim> both = BatchOf(extent, (*shape)[i]);
       if (!both)
         throw InvalidArgument(
             StrCat("the batches ", ir::ToText(a), " and ", ir::ToText(b), " do not broadcast"));
@@ -25,6 +32,13 @@ std::vector<Dim> BroadcastBatches(const std::vector<Dim>& a, const std::vector<D
     }
   }
   return batch;
+}
+
+// Whether the operands are batches of as many matrices as two variables say: products of batches
+// compare them at each run, and no copy is needed.
+bool HaveBatchesOfTwoNames(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+  return a.size() == 3 && b.size() == 3 && a[0].is_symbolic() && b[0].is_symbolic() &&
+         !(a[0] == b[0]);
 }
 
 // The operand as one batch of matrices.
@@ -55,6 +69,8 @@ Expr ProductOfAnyRank(const Node& node, Expr a, Expr b, const Product& by_matrix
   Expr y;
   if (RankOf(b) == 2) {
     y = by_matrix(a, b);
+  } else if (HaveBatchesOfTwoNames(DimsOf(a), DimsOf(b))) {
+    y = by_batch(a, b);
   } else {
     const std::vector<Dim> batch = BroadcastBatches(DimsOf(a), DimsOf(b));
     std::vector<Dim> shape = batch;

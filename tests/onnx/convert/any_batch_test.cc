@@ -1,4 +1,7 @@
-// Recurrent layers of any batch and any number of steps, imported and compiled once.
+// Recurrent layers of any batch and any number of steps, imported and compiled once; batches that
+// two inputs name differently.
+#include <functional>
+
 #include "tenon/tests/onnx/any_shapes.h"
 
 namespace tenon::onnx_import {
@@ -142,16 +145,112 @@ TEST(AnyBatchOfModelsTest, ALayerOnALayerAsPyTorchWritesThem) {
   ExpectRightForAll(model, runs);
 }
 
-TEST(AnyBatchOfModelsTest, BatchesOfTwoNamesAreRefused) {
-  Model model(14);
-  NamedInput(model, "x", {"t", "n", "3"});
-  NamedInput(model, "h0", {"1", "m", "5"}).Output("y");
-  model.Constant("w", Random({1, 15, 3}, 1)).Constant("r", Random({1, 15, 5}, 2));
-  SetInt(model.Node("GRU", {"x", "w", "r", "", "", "h0"}, {"y", ""}), "hidden_size", 5);
-  EXPECT_THAT(std::string(ImportOnnx(model.Bytes(), AnyShapes()).status().message()),
-              HasSubstr("the node making y (GRU): the type Tensor[(m, 5), float32] is not "
-                        "Tensor[(n, 5), float32]"));
+// A model whose inputs a and b name one extent n and m.
+struct TwoNames {
+  const char* name;
+  Names a, b;
+  std::function<void(Model& model)> write;  // a, b -> y
+  std::vector<std::pair<Shape, Shape>> runs;
+  std::pair<Shape, Shape> refused;
+  const char* words;
+};
+void PrintTo(const TwoNames& c, std::ostream* out) { *out << c.name; }
+
+void Layer(Model& model, const std::string& type, std::int64_t gates, const Names& states) {
+  model.Constant("w", Random({1, gates * 5, 3}, 1)).Constant("r", Random({1, gates * 5, 5}, 2));
+  Names inputs = {"a", "w", "r", "", ""};
+  inputs.insert(inputs.end(), states.begin(), states.end());
+  SetInt(model.Node(type, inputs, {"y", ""}), "hidden_size", 5);
 }
+void Binary(Model& model, const char* type, int axis = -1) {
+  NodeProto& node = model.Node(type, {"a", "b"}, {"y"});
+  if (axis >= 0) SetInt(node, "axis", axis);
+}
+
+class TwoNamesTest : public ::testing::TestWithParam<TwoNames> {};
+
+TEST_P(TwoNamesTest, AreOneExtentAtEachRun) {
+  const TwoNames& c = GetParam();
+  Model model(14);
+  NamedInput(model, "a", c.a);
+  NamedInput(model, "b", c.b).Output("y");
+  c.write(model);
+  std::vector<runtime::Inputs> runs;
+  for (const auto& [a, b] : c.runs) runs.push_back({{"a", Random(a, 1)}, {"b", Random(b, 2)}});
+  ExpectRightForAll(model, runs);
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+  const auto refused =
+      exe.Run({{"a", Random(c.refused.first, 1)}, {"b", Random(c.refused.second, 2)}});
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr(c.words));
+}
+
+INSTANTIATE_TEST_SUITE_P(, TwoNamesTest,
+                         ::testing::
+                             Values(
+                                 TwoNames{"Add",
+                                          {"n", "4"},
+                                          {"m", "4"},
+                                          [](Model& model) { Binary(model, "Add"); },
+                                          {{{3, 4}, {3, 4}}, {{1, 4}, {5, 4}}, {{1, 4}, {1, 4}}},
+                                          {{3, 4}, {5, 4}},
+                                          "extent 3 against 5 in dimension 0"},
+                                 TwoNames{"Concat",
+                                          {"n", "4"},
+                                          {"m", "4"},
+                                          [](Model& model) { Binary(model, "Concat", 1); },
+                                          {{{3, 4}, {3, 4}}, {{1, 4}, {1, 4}}},
+                                          {{1, 4}, {5, 4}},
+                                          "field 1 has the extent 5 on axis 0, field 0 has 1"},
+                                 TwoNames{"InnerExtents",
+                                          {"2", "n"},
+                                          {"m", "3"},
+                                          [](Model& model) { Binary(model, "MatMul"); },
+                                          {{{2, 4}, {4, 3}}, {{2, 1}, {1, 3}}},
+                                          {{2, 4}, {5, 3}},
+                                          "the operands have inner extents 4 and 5"},
+                                 TwoNames{"MatMul",
+                                          {"n", "2", "4"},
+                                          {"m", "4", "3"},
+                                          [](Model& model) { Binary(model, "MatMul"); },
+                                          {{{3, 2, 4}, {3, 4, 3}},
+                                           {{1, 2, 4}, {5, 4, 3}},
+                                           {{5, 2, 4}, {1, 4, 3}}},
+                                          {{3, 2, 4}, {5, 4, 3}},
+                                          "the batches 3 and 5 must be equal or one of them 1"},
+                                 TwoNames{"MatMulOfHeads",
+                                          {"n", "3", "2", "4"},
+                                          {"m", "3", "4", "3"},
+                                          [](Model& model) { Binary(model, "MatMul"); },
+                                          {{{2, 3, 2, 4}, {2, 3, 4, 3}},
+                                           {{1, 3, 2, 4}, {5, 3, 4, 3}},
+                                           {{5, 3, 2, 4}, {1, 3, 4, 3}}},
+                                          {{3, 3, 2, 4}, {5, 3, 4, 3}},
+                                          "extent 3 against 5 in dimension 0"},
+                                 TwoNames{"Rnn",
+                                          {"t", "n", "3"},
+                                          {"1", "m", "5"},
+                                          [](Model& model) { Layer(model, "RNN", 1, {"b"}); },
+                                          {{{2, 3, 3}, {1, 3, 5}}, {{7, 1, 3}, {1, 1, 5}}},
+                                          {{2, 3, 3}, {1, 4, 5}},
+                                          "nn.rnn: an initial state must have the shape (3, 5)"},
+                                 TwoNames{"Gru",
+                                          {"t", "n", "3"},
+                                          {"1", "m", "5"},
+                                          [](Model& model) { Layer(model, "GRU", 3, {"b"}); },
+                                          {{{2, 3, 3}, {1, 3, 5}}, {{7, 1, 3}, {1, 1, 5}}},
+                                          {{2, 3, 3}, {1, 1, 5}},
+                                          "nn.gru: an initial state must have the shape (3, 5)"},
+                                 TwoNames{"Lstm",
+                                          {"t", "n", "3"},
+                                          {"1", "m", "5"},
+                                          [](Model& model) {
+                                            Layer(model, "LSTM", 4, {"b", "b"});
+                                          },
+                                          {{{2, 3, 3}, {1, 3, 5}}, {{7, 1, 3}, {1, 1, 5}}},
+                                          {{2, 3, 3}, {1, 4, 5}},
+                                          "nn.lstm: an initial state must have the shape (3, 5)"}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(AnyBatchOfModelsTest, StepsThatAreWrittenOutWantOneName) {
   Model model(14);
