@@ -14,21 +14,29 @@ std::string_view Stripped(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
 }
 
-// The parts between commas that stand in no brackets.
+// The parts between commas that stand in no brackets and no quotes.
 std::vector<std::string_view> Entries(std::string_view text) {
   std::vector<std::string_view> entries;
   int depth = 0;
+  bool is_quoted = false;
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const char c = i < text.size() ? text[i] : ',';
+    if (c == '"') is_quoted = !is_quoted;
     if (c == '[') ++depth;
     if (c == ']') --depth;
-    if (c != ',' || (depth > 0 && i < text.size())) continue;
+    if (c != ',' || ((depth > 0 || is_quoted) && i < text.size())) continue;
     entries.push_back(Stripped(text.substr(begin, i - begin)));
     begin = i + 1;
   }
   if (entries.size() == 1 && entries[0].empty()) entries.clear();
   return entries;
+}
+
+// Texts may stand in quotes, as they are printed.
+std::string Unquoted(std::string_view text) {
+  const bool is_quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+  return std::string(is_quoted ? text.substr(1, text.size() - 2) : text);
 }
 
 attrs::Value ValueOf(std::string_view text) {
@@ -43,7 +51,7 @@ attrs::Value ValueOf(std::string_view text) {
   if (text == "None") return {};
   if (const auto integer = ParseNumber<std::int64_t>(text)) return attrs::Value(*integer);
   if (const auto real = ParseNumber<double>(text)) return attrs::Value(*real);
-  return attrs::Value(std::string(text));
+  return attrs::Value(Unquoted(text));
 }
 
 bool IsText(const attrs::FieldInfo& field) {
@@ -99,7 +107,7 @@ GivenOptions ReadOptions(std::string_view text, const OptionsForm& form) {
     }
     const attrs::FieldInfo* field = form.schema->Find(name);
     const bool is_new =
-        values.emplace(name, IsText(*field) ? attrs::Value(std::string(value)) : ValueOf(value))
+        values.emplace(name, IsText(*field) ? attrs::Value(Unquoted(value)) : ValueOf(value))
             .second;
     if (!is_new) throw InvalidArgument(StrCat("the option ", name, " is given twice"));
   }

@@ -1,6 +1,8 @@
 #include "tenon/relax/read_body.h"
 
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "tenon/relax/branches.h"
@@ -208,12 +210,14 @@ class BodyReader {
   void Output() {
     for (int i = 0; i < 3; ++i) text_->Advance();
     text_->Expect("(", "after R.output");
+    std::set<std::string_view> exported;  // a name may be there twice
     while (!text_->IsPunct(")")) {
       const Token name = text_->ExpectName("the name of a variable");
-      if (!scope_->Binds(name.text))
+      const bool is_new = exported.insert(name.text).second;
+      if (is_new && !scope_->Binds(name.text))
         text_->Fail(name, StrCat("the variable ", name.text, " is not defined in this block",
                                  DidYouMean("; ", name.text, scope_->Names())));
-      scope_->Export(name.text);
+      if (is_new) scope_->Export(name.text);
       if (!text_->Accept(",")) break;
     }
     text_->Expect(")", "after the variables of R.output");

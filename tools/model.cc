@@ -287,9 +287,16 @@ NDArray ParseConstant(const onnx_import::OnnxModel& model, const std::string& na
 
 // Of --shape. Names are variables where the model is symbolic.
 std::vector<Dim> ParseExtents(const std::string& text, bool symbolic) {
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+  if (!symbolic || std::ranges::none_of(text, is_letter)) {
+    const Shape shape = ParseShape(text, "--shape");
+    return {shape.begin(), shape.end()};
+  }
   std::vector<Dim> extents;
-  for (const std::string& part : StrSplit(text, ',')) {
-    const bool is_name = symbolic && !part.empty() && std::isalpha(part[0]) != 0;
+  for (const std::string& spaced : StrSplit(text, ',')) {
+    const std::size_t first = std::min(spaced.find_first_not_of(' '), spaced.size());
+    const std::string part = spaced.substr(first, spaced.find_last_not_of(' ') + 1 - first);
+    const bool is_name = !part.empty() && is_letter(static_cast<unsigned char>(part[0]));
     extents.push_back(is_name ? Dim::Symbol(part) : Dim(ParseShape(part, "--shape").at(0)));
   }
   return extents;

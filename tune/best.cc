@@ -72,12 +72,17 @@ absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(const Records& records, c
       {.target = TargetText(target), .threads = threads == 0 ? target.cores : threads});
   if (!found.ok()) return found.status();
   const auto best = std::make_shared<const std::map<std::string, Record>>(BestOf(*found));
-  return strategies::MeasuredChoices(
-      [best](const std::string& content) -> std::optional<strategies::MeasuredChoice> {
-        const auto record = best->find(content);
-        if (record == best->end()) return std::nullopt;
-        return ChoiceOf(record->second);
-      });
+  return strategies::MeasuredChoices([best, path = records.path()](const std::string& content)
+                                         -> std::optional<strategies::MeasuredChoice> {
+    const auto record = best->find(content);
+    if (record == best->end()) return std::nullopt;
+    try {
+      return ChoiceOf(record->second);
+    } catch (const Error& error) {
+      throw InvalidArgument(StrCat(path, ": the record ", content, " has the choice '",
+                                   record->second.choice, "': ", error.message()));
+    }
+  });
 }
 
 }  // namespace tenon::tune

@@ -17,6 +17,7 @@
 #include "tenon/jit/llvm/loop_hints.h"
 #include "tenon/jit/llvm/stack_frame.h"
 #include "tenon/jit/llvm/streaming_stores.h"
+#include "tenon/jit/llvm/taken_memory.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/stmt.h"
 #include "tenon/support/alignment.h"
@@ -24,9 +25,6 @@
 
 namespace tenon::jit {
 namespace {
-
-// Of a buffer of any size: the padded rows of a small image, a row of a softmax.
-constexpr std::int64_t kFewBytes = 16 * 1024;
 
 using llvm::Value;
 using loop::Stmt;
@@ -239,7 +237,14 @@ class FunctionCodegen {
       Emit(node.body);
       return;
     }
-    EmitTaken(node, size.bytes, size.count ? nullptr : SlotOfFew(buffer));
+    TakenMemory memory(builder_, frame_, buffer->name,
+                       {.bytes = size.bytes, .slot = size.count ? nullptr : SlotOfFew(buffer)},
+                       status_);
+    {
+      const ScopedEntry scope(exprs_.buffers(), buffer, memory.address());
+      Emit(node.body);
+    }
+    memory.GiveBack();
   }
 
   // Of a buffer of any size that is often small; null where the frame has no room. A loop of short
@@ -250,55 +255,6 @@ class FunctionCodegen {
     if (!frame_.HasRoom(count, bytes)) return nullptr;
     frame_.Take(kFewBytes);
     return frame_.Slot(exprs_.MemoryType(buffer->dtype), count);
-  }
-
-  // With memory of the runtime, or in `slot` where kFewBytes are enough.
-  void EmitTaken(const loop::AllocateNode& node, Value* bytes, Value* slot) {
-    const std::string& name = node.buffer->name;
-    auto* pointer = llvm::PointerType::getUnqual(context_);
-    llvm::FunctionCallee take =
-        module_.getOrInsertFunction("tenon_take_memory", pointer, builder_.getInt64Ty());
-    llvm::FunctionCallee give =
-        module_.getOrInsertFunction("tenon_give_memory", builder_.getVoidTy(), pointer);
-    auto* use = frame_.NewBlock(name + ".use");
-    auto* fail = frame_.NewBlock(name + ".fail");
-    auto* after = frame_.NewBlock(name + ".after");
-    llvm::BasicBlock* before = builder_.GetInsertBlock();
-    Value* is_few = nullptr;
-    if (slot != nullptr) {
-      is_few = builder_.CreateICmpULE(bytes, builder_.getInt64(kFewBytes));
-      auto* many = frame_.NewBlock(name + ".many");
-      builder_.CreateCondBr(is_few, use, many);
-      builder_.SetInsertPoint(many);
-    }
-    Value* taken = builder_.CreateCall(take, {bytes}, name);
-    llvm::BasicBlock* taking = builder_.GetInsertBlock();
-    builder_.CreateCondBr(builder_.CreateIsNotNull(taken), use, fail);
-    builder_.SetInsertPoint(fail);
-    // Threads may fail together; they all store the same.
-    builder_.CreateStore(builder_.getInt32(kOutOfMemory), status_)
-        ->setAtomic(llvm::AtomicOrdering::Monotonic);
-    builder_.CreateBr(after);
-    builder_.SetInsertPoint(use);
-    Value* memory = taken;
-    if (slot != nullptr) {
-      llvm::PHINode* either = builder_.CreatePHI(pointer, 2, name);
-      either->addIncoming(slot, before);
-      either->addIncoming(taken, taking);
-      memory = either;
-    }
-    {
-      const ScopedEntry scope(exprs_.buffers(), node.buffer, memory);
-      Emit(node.body);
-    }
-    if (slot != nullptr) {
-      auto* give_back = frame_.NewBlock(name + ".give");
-      builder_.CreateCondBr(is_few, after, give_back);
-      builder_.SetInsertPoint(give_back);
-    }
-    builder_.CreateCall(give, {memory});
-    builder_.CreateBr(after);
-    builder_.SetInsertPoint(after);
   }
 
   llvm::Module& module_;

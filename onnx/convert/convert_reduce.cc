@@ -40,10 +40,8 @@ Converter Reduce(const Expr& op, int input_since) {
 Converter ReduceBetween(Expr (*before)(const Expr&), Expr (*after)(const Expr&)) {
   return [=](Node& node) {
     const ops::ReduceAttrs reduce = Axes(node, 18);
-    if (IsNoOp(node, reduce))
-      throw Unimplemented("noop_with_empty_axes=1 without axes is not supported");
     const Expr x = before == nullptr ? node.input(0) : before(node.input(0));
-    const Expr sum = ops::Sum(x, reduce);
+    const Expr sum = IsNoOp(node, reduce) ? x : ops::Sum(x, reduce);
     return std::vector<Expr>{node.Typed(after == nullptr ? sum : after(sum))};
   };
 }
@@ -56,8 +54,7 @@ std::vector<Expr> ReduceLogSumExp(Node& node) {
   const Expr& x = node.input(0);
   const DataType t = DataTypeOf(x);
   ops::ReduceAttrs reduce = Axes(node, 18);
-  if (IsNoOp(node, reduce))
-    throw Unimplemented("noop_with_empty_axes=1 without axes is not supported");
+  if (IsNoOp(node, reduce)) return {x};
   const bool keepdims = reduce.keepdims;
   reduce.keepdims = true;
   const Expr maximum = node.Typed(ops::Max(x, reduce));

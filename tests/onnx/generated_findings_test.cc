@@ -145,5 +145,21 @@ TEST(GeneratedFindingsTest, MeanAndDeviationOfALayerAreFloat32) {
   }
 }
 
+// Without axes, only what is done to each element is done.
+TEST(ReduceTest, WithoutAxesNothingIsReducedIfTheModelSaysSo) {
+  const NDArray x = NDArray::FromVector<float>({2}, {-3, 2});
+  const auto reduced = [&](const char* type) {
+    Model model(18);
+    model.Input("x", {2}).Output("y");
+    SetInt(model.Node(type, {"x"}, {"y"}), "noop_with_empty_axes", 1);
+    return Computed(model, {{"x", x}})[0].ToVector<float>();
+  };
+  EXPECT_EQ(reduced("ReduceSum"), (std::vector<float>{-3, 2}));
+  EXPECT_EQ(reduced("ReduceSumSquare"), (std::vector<float>{9, 4}));
+  EXPECT_EQ(reduced("ReduceL1"), (std::vector<float>{3, 2}));
+  EXPECT_EQ(reduced("ReduceL2"), (std::vector<float>{3, 2}));
+  EXPECT_EQ(reduced("ReduceLogSumExp"), (std::vector<float>{-3, 2}));
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

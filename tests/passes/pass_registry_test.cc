@@ -61,6 +61,10 @@ TEST(ParsePipelineTest, OptionsReachThePass) {
   EXPECT_THAT(Print(RunText("ToMixedPrecision{type=float16, keep_output_type=false}", module)),
               HasSubstr("-> Tensor[(1, 8, 5, 5), float16]"));
   EXPECT_THAT(Print(RunText("ToMixedPrecision", module)), HasSubstr("bfloat16"));
+  // As the help prints them.
+  EXPECT_THAT(Print(RunText("ToMixedPrecision{type=\"float16\"}", module)), HasSubstr("float16"));
+  EXPECT_EQ(NamesOf(ParsePipeline("CombineParallelOpBatch{op=\"nn.dense\", batch_op=\"x, y\"}")),
+            NamesOf(ParsePipeline("CombineParallelOpBatch{nn.dense, nn.batch_matmul}")));
   const ir::Module chain = Parse("def @main(%x: Tensor[(2), float32]) { exp(exp(exp(%x))) }");
   const auto literals = [&](const std::string& passes) {
     const std::string text = Print(RunText(passes, chain));

@@ -181,6 +181,13 @@ TEST(ReadTest, ABlocksNamesAreKnownAfterItWhenItOutputsThem) {
                 "here"));
 }
 
+TEST(ReadTest, ABlockMayOutputANameTwice) {
+  EXPECT_EQ(RefusalOf(Main("x: R.Tensor((2,), \"float32\")",
+                           "    with R.dataflow():\n        y = R.exp(x)\n"
+                           "        R.output(y, y)\n    return y\n")),
+            "");
+}
+
 TEST(ReadTest, ErrorsShowTheLine) {
   EXPECT_EQ(RefusalOf(Main(kRow, "    return R.nn.rleu(x)\n")),
             "test.py:3:12: there is no operator R.nn.rleu; did you mean R.nn.relu?\n"

@@ -104,6 +104,11 @@ TEST_F(MessagesTest, AShapeMayHaveBlanksAndNoCommaAtItsEnd) {
   Write("empty.onnx", "");
   EXPECT_THAT(ErrorOf("run %/empty.onnx --shape x=1,3,"), HasSubstr("1,3, ends in a comma"));
   EXPECT_THAT(ErrorOf("run %/empty.onnx --shape 'x=1, 3'"), HasSubstr("not a complete ONNX model"));
+  EXPECT_THAT(ErrorOf("run %/empty.onnx --symbolic --shape 'x=n, 3'"),
+              HasSubstr("not a complete ONNX model"));
+  for (const char* shape : {"n,3,", "n,-1", "n,,3"})
+    EXPECT_THAT(ErrorOf(std::string("run %/empty.onnx --symbolic --shape x=") + shape),
+                HasSubstr(" is not an extent"));
 }
 
 TEST_F(MessagesTest, NothingIsGivenTwice) {

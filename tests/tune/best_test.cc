@@ -87,5 +87,18 @@ TEST_F(ChoicesTest, AreThoseOfTheTargetAndTheNumberOfThreads) {
   EXPECT_EQ(ChoicesFor(records, masked, 2).value()("c").has_value(), masked == here);
 }
 
+TEST_F(ChoicesTest, ADamagedChoiceIsNamedWithItsFile) {
+  Records records = Open("r.sqlite");
+  Record record = SampleRecord("c", 0.9);
+  record.target = TargetText(Target::Host());
+  record.choice = "";
+  ASSERT_TRUE(records.Add(record, "text").ok());
+  const auto choices = ChoicesFor(records, Target::Host(), 2).value();
+  EXPECT_THAT([&] { (void)choices("c"); },
+              ::testing::ThrowsMessage<Error>(
+                  ::testing::AllOf(::testing::HasSubstr("r.sqlite: the record c has the choice ''"),
+                                   ::testing::HasSubstr("names no row"))));
+}
+
 }  // namespace
 }  // namespace tenon::tune
