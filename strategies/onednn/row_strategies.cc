@@ -84,6 +84,8 @@ std::optional<std::string> RefusePooling(const Group& group) {
   if (layout != "NCHW" && layout != "NHWC")
     return StrCat("it takes the layouts NCHW and NHWC, not ", layout);
   const Pooling pooling = DescribePooling(anchor);
+  if (group.keep_nan && pooling.kind == Pooling::Kind::kMax)
+    return "its maximum of a window drops NaN";
   for (std::size_t d = 0; d < 2; ++d) {
     const std::int64_t span = ops::WindowSpan(pooling.kernel[d], pooling.dilation[d]);
     if (std::max(pooling.pad_before[d], pooling.pad_after[d]) >= span)
@@ -117,6 +119,7 @@ Built BuildPooling(const Group& group) {
 
 std::optional<std::string> RefuseSoftmax(const Group& group) {
   if (const auto refusal = RefuseAnchor(group)) return refusal;
+  if (group.keep_nan) return "numbers beside a NaN become 0, not NaN";
   return RefuseMoreThanAnchor(group);
 }
 

@@ -1,5 +1,7 @@
 #include "tenon/strategies/onednn/strategy.h"
 
+#include <limits>
+
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -40,6 +42,15 @@ void RefuseDetours(const jit::Callable& kernel) {
   }
 }
 
+// Steps that the library's numbers of 32 bits do not hold.
+std::optional<std::string> RefuseSteps(const ops::Ints& steps) {
+  for (const std::int64_t step : steps) {
+    if (step > std::numeric_limits<std::int32_t>::max())
+      return StrCat("a step of ", step, " is no number of 32 bits");
+  }
+  return std::nullopt;
+}
+
 // Of a convolution's attributes and the operators after it. `kernel_layout`: the only one.
 template <typename ConvAttrs>
 std::optional<std::string> RefuseWindows(const Group& group, const std::string& kernel_layout) {
@@ -47,6 +58,9 @@ std::optional<std::string> RefuseWindows(const Group& group, const std::string& 
   if (const auto refusal = RefuseOperands(anchor)) return refusal;
   const auto& attrs = anchor.attrs.As<ConvAttrs>();
   if (const auto refusal = RefuseLayouts(attrs, kernel_layout)) return refusal;
+  for (const ops::Ints* steps : {&attrs.strides, &attrs.dilation}) {
+    if (const auto refusal = RefuseSteps(*steps)) return refusal;
+  }
   const bool nchw = attrs.data_layout == "NCHW";
   const auto epilogue = ReadEpilogue(*group.function, anchor, nchw ? 1 : 3);
   if (const auto* problem = std::get_if<std::string>(&epilogue)) return *problem;

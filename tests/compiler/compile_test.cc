@@ -585,6 +585,26 @@ TEST(CompileTest, NaNStaysNaNThroughConvolutionsWhereThatIsAskedFor) {
   }
 }
 
+TEST(CompileTest, NaNStaysNaNThroughMaximaAndSoftmaxWhereThatIsAskedFor) {
+  for (const char* body : {"nn.max_pool2d(%x, pool_size=[3, 3], strides=[2, 2])",
+                           "nn.global_max_pool2d(%x)", "nn.softmax(%x)", "nn.log_softmax(%x)"}) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(1, 16, 9, 9), float32]) { ", body, " }"));
+    runtime::Inputs inputs = RandomInputs(module, 10);
+    inputs.at("x").data<float>()[5] = std::numeric_limits<float>::quiet_NaN();
+    ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary, .keep_nan = true}),
+                Interpreted(module, inputs));
+  }
+}
+
+TEST(CompileTest, StepsThatTheLibraryDoesNotHoldAreNoError) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1, 32, 9, 9), float32], %w: Tensor[(32, 32, 1, 1), float32]) {"
+      "  nn.conv2d(%x, %w, strides=[4294967296, 1], dilation=[1, 4294967296]) }");
+  const runtime::Inputs inputs = RandomInputs(module, 10);
+  ExpectClose(Outcome(module, inputs), Interpreted(module, inputs));
+}
+
 // Kernels take denormal floats for zero, and so does what is folded.
 TEST(CompileTest, ADenormalConstantCountsAsADenormalInputDoes) {
   const NDArray x = Vector({1e-40F, -1e-40F, 1, 0});
