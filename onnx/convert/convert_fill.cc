@@ -40,13 +40,18 @@ Ints IntsOf(const std::vector<Dim>& extents) {
 std::vector<Expr> ConstantOfShape(Node& node) {
   const auto given = node.TensorValue("value");
   const NDArray value = given ? given->Reshape({}) : NDArray::Scalar<float>(0);
+  const NarrowType* narrow = given ? FindNarrowType(node.Find("value")->t().data_type()) : nullptr;
   const std::vector<Dim> extents = ExtentsAt(node, 0);
-  if (!IsStatic(extents))
-    return {node.Typed(BroadcastTo(node.extents(), ir::Constant::Make(value), extents))};
-  const Ints shape = IntsOf(extents);
-  return {node.Typed(
-      ir::Call::Make(ops::Known().full, {ir::Constant::Make(value)},
-                     Attrs::Make(ops::InitOpAttrs{.shape = shape, .dtype = value.dtype()})))};
+  Expr y;
+  if (IsStatic(extents)) {
+    const Ints shape = IntsOf(extents);
+    y = ir::Call::Make(ops::Known().full, {ir::Constant::Make(value)},
+                       Attrs::Make(ops::InitOpAttrs{.shape = shape, .dtype = value.dtype()}));
+  } else {
+    y = BroadcastTo(node.extents(), ir::Constant::Make(value), extents);
+  }
+  y = node.Typed(y);
+  return {narrow != nullptr ? node.OfNarrowType(y, *narrow) : y};
 }
 
 std::vector<Expr> Expand(Node& node) {

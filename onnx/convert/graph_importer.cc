@@ -101,8 +101,10 @@ struct MissingSearch {
 };
 
 // Operators that only move elements: a narrow type goes through them.
-constexpr std::string_view kMovers[] = {"Flatten", "Identity",  "Pad",      "Reshape",
-                                        "Squeeze", "Transpose", "Unsqueeze"};
+constexpr std::string_view kMovers[] = {"DepthToSpace", "Dropout",      "Expand",   "Flatten",
+                                        "Gather",       "Identity",     "Pad",      "Reshape",
+                                        "Slice",        "SpaceToDepth", "Split",    "Squeeze",
+                                        "Tile",         "Transpose",    "Unsqueeze"};
 
 }  // namespace
 
@@ -247,7 +249,10 @@ std::vector<Expr> GraphImporter::OutputsOf(const onnx::NodeProto& proto,
   node.RequireAllHandled();
   if (!inputs.empty() && !outputs.empty() &&
       std::find(std::begin(kMovers), std::end(kMovers), proto.op_type()) != std::end(kMovers)) {
-    if (const NarrowType* narrow = node.NarrowTypeOf(0)) node.OfNarrowType(outputs[0], *narrow);
+    const NarrowType* narrow = node.NarrowTypeOf(0);
+    const std::size_t moved = proto.op_type() == "Split" ? outputs.size() : 1;
+    for (std::size_t i = 0; narrow != nullptr && i < moved; ++i)
+      node.OfNarrowType(outputs[i], *narrow);
   }
   return outputs;
 }

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "tenon/tests/onnx/written_model.h"
@@ -205,6 +206,34 @@ TEST(NarrowTypeTest, CastLikeKnowsTheTypeOfAConstantThatWasMoved) {
   model.Node("Transpose", {"w"}, {"moved"});
   model.Node("CastLike", {"x", "moved"}, {"y"});
   EXPECT_THAT(Computed(model, {{"x", x}})[0].ToVector<std::int8_t>(), ElementsAre(-8, 1, -1));
+}
+
+TEST(NarrowTypeTest, ATypeGoesThroughWhatOnlyMovesElements) {
+  constexpr int kInt4 = 22;
+  const auto like = [&](const std::string& type, const Names& more,
+                        const std::function<void(NodeProto&)>& set) {
+    Model model(21);
+    model.Input("x", {2}).Output("y");
+    *model.proto.mutable_graph()->add_initializer() = Stored(kInt4, {2}, std::string(1, '\0'));
+    model.Integers("zero", {0}).Integers("one", {1}).Integers("two", {2});
+    Names inputs = {type == "ConstantOfShape" ? "two" : "w"};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    set(model.Node(type, inputs, {"moved"}));
+    model.Node("CastLike", {"x", "moved"}, {"y"});
+    return Computed(model, {{"x", NDArray::FromVector<float>({2}, {100, -3})}})[0];
+  };
+  const auto nothing = [](NodeProto&) {};
+  const auto value = [](NodeProto& node) {
+    AttributeProto* attribute = node.add_attribute();
+    attribute->set_name("value");
+    attribute->set_type(AttributeProto::TENSOR);
+    *attribute->mutable_t() = Stored(kInt4, {1}, std::string(1, '\0'));
+  };
+  const std::vector<std::int8_t> saturated = {7, -3};
+  EXPECT_EQ(like("Slice", {"zero", "one"}, nothing).ToVector<std::int8_t>(), saturated);
+  EXPECT_EQ(like("Gather", {"zero"}, nothing).ToVector<std::int8_t>(), saturated);
+  EXPECT_EQ(like("Tile", {"two"}, nothing).ToVector<std::int8_t>(), saturated);
+  EXPECT_EQ(like("ConstantOfShape", {}, value).ToVector<std::int8_t>(), saturated);
 }
 
 TEST(NarrowTypeTest, RoundingToPowersOfTwoIsRefused) {
