@@ -1,4 +1,6 @@
 // Normalisations, softmax and bias.
+#include <algorithm>
+
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/norm_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -217,11 +219,18 @@ std::vector<Tensor> LRN(const TeCall& call) {
   const DataType t = x.dtype();
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
   const Expr& extent = x.shape()[axis];
-  const IterVar k = te::ReduceAxis(0, attrs.size, "k");
+  std::int64_t before = attrs.size / 2, after = attrs.size - 1 - before;
+  if (const auto* number = extent.As<loop::IntImmNode>()) {
+    // A wider window takes no more channels.
+    const std::int64_t last = std::max<std::int64_t>(number->value - 1, 0);
+    before = std::min(before, last);
+    after = std::min(after, last);
+  }
+  const IterVar k = te::ReduceAxis(0, before + after + 1, "k");
   const Tensor squares = te::Compute(
       x.shape(),
       [&](const std::vector<Var>& i) {
-        const Expr tap = i[axis] + k.var - attrs.size / 2;
+        const Expr tap = i[axis] + k.var - before;
         std::vector<Expr> at = ToExprs(i);
         at[axis] = te::Max(te::Min(tap, extent - 1), Expr(0));
         return te::Sum(te::Select(tap >= Expr(0) && tap < extent, x[at] * x[at], te::Cast(t, 0)),

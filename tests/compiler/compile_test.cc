@@ -597,6 +597,16 @@ TEST(CompileTest, NaNStaysNaNThroughMaximaAndSoftmaxWhereThatIsAskedFor) {
   }
 }
 
+TEST(CompileTest, AWindowOfAllChannelsMayBeOfAnySize) {
+  const auto with = [](const char* attributes) {
+    return Parsed(StrCat("def @main(%x: Tensor[(1, 3, 4, 4), float32]) { nn.lrn(%x, ", attributes,
+                         ", bias=1f64, beta=0.5f64) }"));
+  };
+  const ir::Module wide = with("size=1000000001, alpha=1000000001f64");
+  const runtime::Inputs inputs = RandomInputs(wide, 10);
+  ExpectClose(Outcome(wide, inputs), Outcome(with("size=5, alpha=5f64"), inputs));
+}
+
 TEST(CompileTest, StepsThatTheLibraryDoesNotHoldAreNoError) {
   const ir::Module module = Parsed(
       "def @main(%x: Tensor[(1, 32, 9, 9), float32], %w: Tensor[(32, 32, 1, 1), float32]) {"
