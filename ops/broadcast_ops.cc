@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/data_op.h"
 #include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/given_extents.h"
 #include "tenon/ops/pass_rules.h"
@@ -108,42 +109,36 @@ void Meshgrid(TypeCall& call) {
       std::vector<ir::Type>(fields->size(), TensorType(shape, fields->front()->dtype))));
 }
 
-OpBuilder One(OpRegistry& registry, const char* name, const char* help, int level,
-              OpPattern pattern) {
-  OpBuilder op = registry.Register(name);
-  op.Describe(help).Argument("data", "Tensor", "input").Level(level).Pattern(pattern);
-  return op;
-}
-
 }  // namespace
 
 void RegisterBroadcastOps(OpRegistry& registry) {
   constexpr OpPattern kInjective = OpPattern::kInjective;
   constexpr OpPattern kBroadcast = OpPattern::kBroadcast;
-  One(registry, "broadcast_to", "broadcast to a shape", 4, kBroadcast)
+  DataOp(registry, "broadcast_to", "broadcast to a shape", 4, kBroadcast)
       .Attrs<InitOpAttrs>()
       .TypeRelation(BroadcastTo, "BroadCastTo")
       .Column(PrecisionRule::kFollow);
-  One(registry, "broadcast_to_like", "broadcast to the shape of the second input", 10, kBroadcast)
+  DataOp(registry, "broadcast_to_like", "broadcast to the shape of the second input", 10,
+         kBroadcast)
       .Argument("broadcast_type", "Tensor", "gives the shape")
       .TypeRelation(BroadcastToLike, "BroadCastToLike");
-  One(registry, "broadcast_to_extents",
-      "broadcast to extents that are expressions of those of other tensors", 10, kBroadcast)
+  DataOp(registry, "broadcast_to_extents",
+         "broadcast to extents that are expressions of those of other tensors", 10, kBroadcast)
       .Argument("extents", "Tuple", "tensors whose extents the shape names")
       .Attrs<ExtentsAttrs>()
       .TypeRelation(BroadcastToExtents, "BroadcastToExtents");
-  One(registry, "index_along", "the place of each element along an axis: 0, 1, 2, ...", 10,
-      kInjective)
+  DataOp(registry, "index_along", "the place of each element along an axis: 0, 1, 2, ...", 10,
+         kInjective)
       .Attrs<IndexAlongAttrs>()
       .TypeRelation(IndexAlong, "IndexAlong");
-  One(registry, "tile", "repeat the whole tensor along axes", 3, kBroadcast)
+  DataOp(registry, "tile", "repeat the whole tensor along axes", 3, kBroadcast)
       .Attrs<TileAttrs>()
       .TypeRelation(Tile, "Tile")
       .Column(PrecisionRule::kFollow);
-  One(registry, "repeat", "repeat each element along an axis", 3, kBroadcast)
+  DataOp(registry, "repeat", "repeat each element along an axis", 3, kBroadcast)
       .Attrs<RepeatAttrs>()
       .TypeRelation(Repeat, "Repeat");
-  One(registry, "meshgrid", "coordinates of a grid, one tensor per axis", 3, kInjective)
+  DataOp(registry, "meshgrid", "coordinates of a grid, one tensor per axis", 3, kInjective)
       .Attrs<MeshgridAttrs>()
       .TypeRelation(Meshgrid, "Meshgrid");
 }

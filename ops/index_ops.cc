@@ -1,5 +1,6 @@
 // Operators that select elements by index.
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/data_op.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/layout_rules.h"
 #include "tenon/ops/pass_rules.h"
@@ -215,31 +216,28 @@ void Trilu(TypeCall& call) {
 
 void RegisterIndexOps(OpRegistry& registry) {
   constexpr OpPattern kInjective = OpPattern::kInjective;
-  const auto op = [&](const char* name, const char* help, int level, OpPattern pattern) {
-    OpBuilder made = registry.Register(name);
-    made.Describe(help).Argument("data", "Tensor", "input").Level(level).Pattern(pattern);
-    return made;
-  };
-  op("strided_slice", "elements begin, begin + stride, ... of each axis", 4, kInjective)
+  DataOp(registry, "strided_slice", "elements begin, begin + stride, ... of each axis", 4,
+         kInjective)
       .Attrs<StridedSliceAttrs>()
       .TypeRelation(StridedSlice, "StridedSlice")
       .Column(PrecisionRule::kFollow)
       .Column(LayoutInference{LayoutsOfStridedSlice});
-  op("slice_like", "cropped to the extents of the second input", 10, kInjective)
+  DataOp(registry, "slice_like", "cropped to the extents of the second input", 10, kInjective)
       .Argument("shape_like", "Tensor", "gives the extents")
       .Attrs<SliceLikeAttrs>()
       .TypeRelation(SliceLike, "SliceLike");
-  op("take", "elements along an axis by index", 3, kInjective)
+  DataOp(registry, "take", "elements along an axis by index", 3, kInjective)
       .Argument("indices", "Tensor", "integers")
       .Attrs<TakeAttrs>()
       .TypeRelation(Take, "Take")
       .Column(PrecisionRule::kFollow);
-  op("gather", "elements along one axis, the index having the data's rank", 3, kInjective)
+  DataOp(registry, "gather", "elements along one axis, the index having the data's rank", 3,
+         kInjective)
       .Argument("indices", "Tensor", "integers")
       .Attrs<GatherAttrs>()
       .TypeRelation(Gather, "Gather");
-  op("gather_nd", "elements by index tuples that run along the first axis of the indices", 3,
-     kInjective)
+  DataOp(registry, "gather_nd",
+         "elements by index tuples that run along the first axis of the indices", 3, kInjective)
       .Argument("indices", "Tensor", "integers")
       .Attrs<GatherNDAttrs>()
       .TypeRelation(GatherND, "GatherND");
@@ -258,21 +256,23 @@ void RegisterIndexOps(OpRegistry& registry) {
       .Level(10)
       .Pattern(OpPattern::kOutEWiseFusable)
       .TypeRelation(OneHot, "OneHot");
-  op("reverse_sequence", "the first seq_lengths[b] elements along an axis flipped, for each b", 3,
-     kInjective)
+  DataOp(registry, "reverse_sequence",
+         "the first seq_lengths[b] elements along an axis flipped, for each b", 3, kInjective)
       .Argument("seq_lengths", "1D Tensor", "one length per batch entry")
       .Attrs<ReverseSequenceAttrs>()
       .TypeRelation(ReverseSequence, "ReverseSequence");
-  op("sequence_mask", "mask_value from the time valid_length[b] on, for each entry b of the batch",
-     10, kInjective)
+  DataOp(registry, "sequence_mask",
+         "mask_value from the time valid_length[b] on, for each entry b of the batch", 10,
+         kInjective)
       .Argument("valid_length", "1D Tensor", "one length per batch entry")
       .Attrs<SequenceMaskAttrs>()
       .TypeRelation(SequenceMask, "SequenceMask");
-  op("unravel_index", "coordinates, along a new first axis, of row-major offsets", 3, kInjective)
+  DataOp(registry, "unravel_index", "coordinates, along a new first axis, of row-major offsets", 3,
+         kInjective)
       .Argument("shape", "1D Tensor", "extents that the offsets count through")
       .TypeRelation(UnravelIndex, "UnRavelIndexRel");
-  op("trilu", "the upper or lower triangle of the last two axes, zero elsewhere", 3,
-     OpPattern::kElemWise)
+  DataOp(registry, "trilu", "the upper or lower triangle of the last two axes, zero elsewhere", 3,
+         OpPattern::kElemWise)
       .Argument("k", "Tensor", "the diagonal that bounds it")
       .Attrs<TriluAttrs>()
       .TypeRelation(Trilu, "trilu");

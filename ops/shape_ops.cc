@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/data_op.h"
 #include "tenon/ops/layout_rules.h"
 #include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
@@ -210,68 +211,62 @@ void Split(TypeCall& call) {
   call.LearnResult(ir::TupleType(std::move(parts)));
 }
 
-OpBuilder One(OpRegistry& registry, const char* name, const char* help, int level,
-              OpPattern pattern) {
-  OpBuilder op = registry.Register(name);
-  op.Describe(help).Argument("data", "Tensor", "input").Level(level).Pattern(pattern);
-  return op;
-}
-
 }  // namespace
 
 void RegisterShapeOps(OpRegistry& registry) {
   constexpr OpPattern kInjective = OpPattern::kInjective;
-  One(registry, "reshape", "the same elements under another shape", 3, kInjective)
+  DataOp(registry, "reshape", "the same elements under another shape", 3, kInjective)
       .Attrs<ReshapeAttrs>()
       .TypeRelation(Reshape, "Reshape")
       .ReshapeOnly()
       .Column(PrecisionRule::kFollow);
-  One(registry, "contrib_reverse_reshape",
-      "the same elements under another shape; its codes are read from the last axis backwards", 10,
-      kInjective)
+  DataOp(registry, "contrib_reverse_reshape",
+         "the same elements under another shape; its codes are read from the last axis backwards",
+         10, kInjective)
       .Attrs<ReshapeAttrs>()
       .TypeRelation(ReverseReshape, "ReverseReshape")
       .ReshapeOnly();
-  One(registry, "reshape_like", "the same elements in the shape of the second input", 3, kInjective)
+  DataOp(registry, "reshape_like", "the same elements in the shape of the second input", 3,
+         kInjective)
       .Argument("shape_like", "Tensor", "gives the shape")
       .Attrs<ReshapeLikeAttrs>()
       .TypeRelation(ReshapeLike, "ReshapeLike")
       .ReshapeOnly();
-  One(registry, "nn.batch_flatten", "all axes but the first become one", 2, kInjective)
+  DataOp(registry, "nn.batch_flatten", "all axes but the first become one", 2, kInjective)
       .TypeRelation(BatchFlatten, "BatchFlatten")
       .ReshapeOnly()
       .Column(PrecisionRule::kFollow);
-  One(registry, "expand_dims", "insert axes of extent 1", 1, OpPattern::kBroadcast)
+  DataOp(registry, "expand_dims", "insert axes of extent 1", 1, OpPattern::kBroadcast)
       .Attrs<ExpandDimsAttrs>()
       .TypeRelation(ExpandDims, "ExpandDims")
       .ReshapeOnly()
       .Column(PrecisionRule::kFollow);
-  One(registry, "squeeze", "drop axes of extent 1", 3, kInjective)
+  DataOp(registry, "squeeze", "drop axes of extent 1", 3, kInjective)
       .Attrs<SqueezeAttrs>()
       .TypeRelation(Squeeze, "Squeeze")
       .ReshapeOnly()
       .Column(PrecisionRule::kFollow)
       .Column(LayoutInference{LayoutsOfSqueeze});
-  One(registry, "transpose", "permute the axes", 3, kInjective)
+  DataOp(registry, "transpose", "permute the axes", 3, kInjective)
       .Attrs<TransposeAttrs>()
       .TypeRelation(Transpose, "Transpose")
       .Column(PrecisionRule::kFollow)
       .Column(LayoutInference{LayoutsOfTranspose});
-  One(registry, "reverse", "flip the order along an axis", 3, kInjective)
+  DataOp(registry, "reverse", "flip the order along an axis", 3, kInjective)
       .Attrs<ReverseAttrs>()
       .TypeRelation(Reverse, "Reverse")
       .Column(PrecisionRule::kFollow);
-  One(registry, "split", "cut along an axis into a tuple", 3, kInjective)
+  DataOp(registry, "split", "cut along an axis into a tuple", 3, kInjective)
       .Attrs<SplitAttrs>()
       .TypeRelation(Split, "Split")
       .Column(PrecisionRule::kFollow)
       .Column(LayoutInference{LayoutsOfSplit});
-  One(registry, "concatenate", "concatenate the fields of a tuple along an axis", 1, kInjective)
+  DataOp(registry, "concatenate", "concatenate the fields of a tuple along an axis", 1, kInjective)
       .Attrs<ConcatenateAttrs>()
       .TypeRelation(Concatenate, "Concatenate")
       .Column(PrecisionRule::kFollow)
       .Column(LayoutInference{LayoutsOfConcatenate});
-  One(registry, "stack", "stack the fields of a tuple along a new axis", 3, kInjective)
+  DataOp(registry, "stack", "stack the fields of a tuple along a new axis", 3, kInjective)
       .Attrs<StackAttrs>()
       .TypeRelation(Stack, "Stack")
       .Column(PrecisionRule::kFollow);

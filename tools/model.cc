@@ -231,12 +231,24 @@ std::pair<std::string, std::string> SplitAssignment(const std::string& text,
   return {text.substr(0, sign), text.substr(sign + 1)};
 }
 
+namespace {
+
+// The parts between commas, without the blanks around them.
+std::vector<std::string> PartsOf(const std::string& text) {
+  std::vector<std::string> parts;
+  for (const std::string& spaced : StrSplit(text, ',')) {
+    const std::size_t first = std::min(spaced.find_first_not_of(' '), spaced.size());
+    parts.push_back(spaced.substr(first, spaced.find_last_not_of(' ') + 1 - first));
+  }
+  return parts;
+}
+
+}  // namespace
+
 Shape ParseShape(const std::string& text, const std::string& option) {
   if (text.ends_with(',')) throw InvalidArgument(StrCat(option, ": ", text, " ends in a comma"));
   Shape shape;
-  for (const std::string& spaced : StrSplit(text, ',')) {
-    const std::size_t first = std::min(spaced.find_first_not_of(' '), spaced.size());
-    const std::string part = spaced.substr(first, spaced.find_last_not_of(' ') + 1 - first);
+  for (const std::string& part : PartsOf(text)) {
     const auto extent = ParseNumber<std::int64_t>(part);
     if (!extent || *extent < 0)
       throw InvalidArgument(
@@ -293,9 +305,7 @@ std::vector<Dim> ParseExtents(const std::string& text, bool symbolic) {
     return {shape.begin(), shape.end()};
   }
   std::vector<Dim> extents;
-  for (const std::string& spaced : StrSplit(text, ',')) {
-    const std::size_t first = std::min(spaced.find_first_not_of(' '), spaced.size());
-    const std::string part = spaced.substr(first, spaced.find_last_not_of(' ') + 1 - first);
+  for (const std::string& part : PartsOf(text)) {
     const bool is_name = !part.empty() && is_letter(static_cast<unsigned char>(part[0]));
     extents.push_back(is_name ? Dim::Symbol(part) : Dim(ParseShape(part, "--shape").at(0)));
   }

@@ -251,9 +251,9 @@ class FunctionCodegen {
   // rows would spend more time on taking memory than on them.
   Value* SlotOfFew(const loop::Buffer& buffer) {
     const auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
-    const std::int64_t count = kFewBytes / bytes;
+    const std::int64_t count = kMaxSlotBytes / bytes;
     if (!frame_.HasRoom(count, bytes)) return nullptr;
-    frame_.Take(kFewBytes);
+    frame_.Take(kMaxSlotBytes);
     return frame_.Slot(exprs_.MemoryType(buffer->dtype), count);
   }
 

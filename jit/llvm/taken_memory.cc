@@ -18,7 +18,7 @@ TakenMemory::TakenMemory(llvm::IRBuilder<>& builder, const StackFrame& frame, st
   after_ = frame_.NewBlock(name_ + ".after");
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   if (size.slot != nullptr) {
-    is_few_ = builder_.CreateICmpULE(size.bytes, builder_.getInt64(kFewBytes));
+    is_few_ = builder_.CreateICmpULE(size.bytes, builder_.getInt64(kMaxSlotBytes));
     auto* many = frame_.NewBlock(name_ + ".many");
     builder_.CreateCondBr(is_few_, use, many);
     builder_.SetInsertPoint(many);

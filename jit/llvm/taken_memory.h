@@ -15,13 +15,13 @@
 namespace tenon::jit {
 
 // Of a buffer of any size: the padded rows of a small image, a row of a softmax.
-inline constexpr std::int64_t kFewBytes = 16 * 1024;
+inline constexpr std::int64_t kMaxSlotBytes = 16 * 1024;
 
 class TakenMemory {
  public:
   struct Size {
     llvm::Value* bytes;
-    llvm::Value* slot;  // of kFewBytes on the stack, for when these are enough; null for none
+    llvm::Value* slot;  // of kMaxSlotBytes on the stack, for when these are enough; null for none
   };
   // Where there is no memory, the code stores kOutOfMemory in `status` and goes on after GiveBack.
   TakenMemory(llvm::IRBuilder<>& builder, const StackFrame& frame, std::string name,

@@ -107,6 +107,13 @@ Expr SplitHeads(const Node& node, const Expr& x, std::int64_t heads) {
   return node.Typed(ops::Transpose(parts, Ints{0, 2, 1, 3}));
 }
 
+void RequirePast(std::size_t input, const Dims& past, const Dims& made) {
+  if (past.size() != 4 || past[0] != made[0] || past[1] != made[1] || past[3] != made[3])
+    throw InvalidArgument(StrCat("input ", input, ", the past, has the shape ", ir::ToText(past),
+                                 ", which does not fit ", ir::ToText(made),
+                                 " (batch, heads, length, size); only the lengths may differ"));
+}
+
 Expr AfterPast(const Node& node, const Expr& past, const Expr& x) {
   if (!past) return x;
   const Dims before = DimsOf(past), shape = DimsOf(x);

@@ -31,6 +31,9 @@ struct AttentionOptions {
 std::int64_t NumHeads(Node& node);
 // [batch, length, heads * size] as [batch, heads, length, size]. Throws InvalidArgument.
 Expr SplitHeads(const Node& node, const Expr& x, std::int64_t heads);
+// Throws InvalidArgument unless the past at an input has the shape of what was made, except for the
+// length.
+void RequirePast(std::size_t input, const std::vector<Dim>& past, const std::vector<Dim>& made);
 // `past` followed by `x`, both [batch, heads, length, size]; only `x` when there is no past.
 Expr AfterPast(const Node& node, const Expr& past, const Expr& x);
 // The result is [batch, queries, heads * size of a value]. Throws InvalidArgument or Unimplemented

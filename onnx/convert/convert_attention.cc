@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/attention.h"
 #include "tenon/onnx/convert/cache_write.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/rotary.h"
@@ -46,11 +47,7 @@ Expr ByHeads(Node& node, std::size_t i, const char* attribute) {
 // The past followed by the present.
 Expr AfterPastAt(const Node& node, std::size_t i, const Expr& x) {
   const Expr& past = node.input(i);
-  const std::vector<Dim> before = DimsOf(past), shape = DimsOf(x);
-  if (before.size() != 4 || before[0] != shape[0] || before[1] != shape[1] || before[3] != shape[3])
-    throw InvalidArgument(StrCat("input ", i, ", the past, has the shape ", ir::ToText(before),
-                                 ", which does not fit ", ir::ToText(shape),
-                                 " (batch, heads, length, size); only the lengths may differ"));
+  RequirePast(i, DimsOf(past), DimsOf(x));
   return node.Typed(ops::Concatenate({past, x}, 2));
 }
 

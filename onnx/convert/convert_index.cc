@@ -229,14 +229,8 @@ std::vector<Expr> FirstOfOrder(Node& node, std::int64_t axis, const std::optiona
     if (k && *k == extent) {
       results.push_back(all);
     } else if (k) {
-      // Needs k to be no more than the extent.
-      std::vector<Dim> as_many(static_cast<std::size_t>(axis) + 1, 1);
-      as_many.back() = *k;
-      const Expr one = ir::Constant::Make(NDArray::Scalar<bool>(false));
       results.push_back(
-          node.Typed(Call(ops::OpRegistry::Global().Get("slice_like"),
-                          {all, node.Typed(BroadcastTo(node.extents(), one, as_many))},
-                          ops::SliceLikeAttrs{.axes = Ints{axis}})));
+          node.Typed(FirstOf(node.extents(), all, *k, static_cast<std::size_t>(axis))));
     } else {
       const Expr count = ops::Reshape(ops::Cast(node.input(1), Int64), {1});
       results.push_back(FirstAlong(node, all, node.Typed(count), axis));

@@ -12,7 +12,6 @@
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/transform_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -126,10 +125,7 @@ Expr Present(const Node& node, std::size_t i, const Expr& made, const Sequences&
     return made;
   }
   const Dims past = DimsOf(node.input(i));
-  if (past.size() != 4 || past[0] != shape[0] || past[1] != shape[1] || past[3] != shape[3])
-    throw InvalidArgument(StrCat("input ", i, ", the past, has the shape ", ir::ToText(past),
-                                 ", which does not fit ", ir::ToText(shape),
-                                 " (batch, heads, length, size); only the lengths may differ"));
+  RequirePast(i, past, shape);
   shape[2] = Max(past[2], s.total);
   if (shape[2] == s.length) return made;
   return WrittenAt(node, Lengthened(node, node.input(i), shape), made, s.begins, {.axis = 2});
@@ -138,10 +134,7 @@ Expr Present(const Node& node, std::size_t i, const Expr& made, const Sequences&
 // The keys that the cache holds, without places that are not used yet.
 Expr Used(const Node& node, const Expr& cache, const Sequences& s) {
   if (DimsOf(cache)[2] == s.total) return cache;
-  const Expr one = ir::Constant::Make(NDArray::Scalar<bool>(false));
-  const Expr as_many = node.Typed(BroadcastTo(node.extents(), one, {1, 1, s.total}));
-  return node.Typed(ir::Call::Make(ops::OpRegistry::Global().Get("slice_like"), {cache, as_many},
-                                   attrs::Attrs::Make(ops::SliceLikeAttrs{.axes = Ints{2}})));
+  return node.Typed(FirstOf(node.extents(), cache, s.total, 2));
 }
 
 Angles AnglesOf(Node& node, const Sequences& s) {

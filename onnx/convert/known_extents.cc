@@ -8,6 +8,7 @@
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
+#include "tenon/ops/transform_attrs.h"
 
 namespace tenon::onnx_import {
 
@@ -49,6 +50,15 @@ Expr BroadcastTo(const KnownExtents& extents, const Expr& x, const Dims& target)
 Expr Places(const KnownExtents& extents, const Dim& count) {
   const Expr one = ir::Constant::Make(NDArray::Scalar<bool>(false));
   return ops::IndexAlong(BroadcastTo(extents, one, {count}));
+}
+
+Expr FirstOf(const KnownExtents& extents, const Expr& x, const Dim& count, std::size_t axis) {
+  Dims as_many(axis + 1, 1);
+  as_many.back() = count;
+  const Expr one = ir::Constant::Make(NDArray::Scalar<bool>(false));
+  return ops::CallOp(
+      "slice_like", {x, BroadcastTo(extents, one, as_many)},
+      attrs::Attrs::Make(ops::SliceLikeAttrs{.axes = ops::Ints{static_cast<std::int64_t>(axis)}}));
 }
 
 }  // namespace tenon::onnx_import

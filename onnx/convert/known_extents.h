@@ -43,6 +43,9 @@ ir::Expr BroadcastTo(const KnownExtents& extents, const ir::Expr& x,
                      const std::vector<Dim>& target);
 // The int64 numbers 0, 1, ... of that many.
 ir::Expr Places(const KnownExtents& extents, const Dim& count);
+// The first `count` elements of `x` along an axis, which needs to have so many.
+ir::Expr FirstOf(const KnownExtents& extents, const ir::Expr& x, const Dim& count,
+                 std::size_t axis);
 
 }  // namespace tenon::onnx_import
 

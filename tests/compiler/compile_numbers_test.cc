@@ -1,0 +1,76 @@
+// What compiled graphs keep of numbers that libraries and kernels may lose: NaN, and attributes at
+// the ends of their types.
+#include <limits>
+
+#include "tenon/compiler/compile.h"
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+
+namespace tenon {
+namespace {
+
+using testing_graphs::ExpectClose;
+using testing_graphs::Interpreted;
+using testing_graphs::Outcome;
+using testing_graphs::Parsed;
+using testing_graphs::RandomInputs;
+
+TEST(CompileTest, NaNStaysNaNThroughProductsAndTheOperatorsAfterThem) {
+  for (const char* after : {"nn.relu", "sigmoid", "tanh"}) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(16, 64), float32], %w: Tensor[(32, 64), float32]) { ",
+                      after, "(nn.dense(%x, %w)) }"));
+    runtime::Inputs inputs = RandomInputs(module, 9);
+    inputs.at("x").data<float>()[3 * 64] = std::numeric_limits<float>::quiet_NaN();
+    ExpectClose(Outcome(module, inputs), Interpreted(module, inputs));
+    ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary, .keep_nan = true}),
+                Interpreted(module, inputs));
+  }
+}
+
+TEST(CompileTest, NaNStaysNaNThroughConvolutionsWhereThatIsAskedFor) {
+  for (const char* body :
+       {"nn.relu(nn.conv2d(%x, %w))", "clip(nn.conv2d(%x, %w), a_min=0f64, a_max=6f64)"}) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(1, 32, 9, 9), float32], %w: Tensor[(32, 32, 1, 1), "
+                      "float32]) { ",
+                      body, " }"));
+    runtime::Inputs inputs = RandomInputs(module, 10);
+    inputs.at("x").data<float>()[5] = std::numeric_limits<float>::quiet_NaN();
+    for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary})
+      ExpectClose(Outcome(module, inputs, {.library = library, .keep_nan = true}),
+                  Interpreted(module, inputs));
+  }
+}
+
+TEST(CompileTest, NaNStaysNaNThroughMaximaAndSoftmaxWhereThatIsAskedFor) {
+  for (const char* body : {"nn.max_pool2d(%x, pool_size=[3, 3], strides=[2, 2])",
+                           "nn.global_max_pool2d(%x)", "nn.softmax(%x)", "nn.log_softmax(%x)"}) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(1, 16, 9, 9), float32]) { ", body, " }"));
+    runtime::Inputs inputs = RandomInputs(module, 10);
+    inputs.at("x").data<float>()[5] = std::numeric_limits<float>::quiet_NaN();
+    ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary, .keep_nan = true}),
+                Interpreted(module, inputs));
+  }
+}
+
+TEST(CompileTest, AWindowOfAllChannelsMayBeOfAnySize) {
+  const auto with = [](const char* attributes) {
+    return Parsed(StrCat("def @main(%x: Tensor[(1, 3, 4, 4), float32]) { nn.lrn(%x, ", attributes,
+                         ", bias=1f64, beta=0.5f64) }"));
+  };
+  const ir::Module wide = with("size=1000000001, alpha=1000000001f64");
+  const runtime::Inputs inputs = RandomInputs(wide, 10);
+  ExpectClose(Outcome(wide, inputs), Outcome(with("size=5, alpha=5f64"), inputs));
+}
+
+TEST(CompileTest, StepsThatTheLibraryDoesNotHoldAreNoError) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1, 32, 9, 9), float32], %w: Tensor[(32, 32, 1, 1), float32]) {"
+      "  nn.conv2d(%x, %w, strides=[4294967296, 1], dilation=[1, 4294967296]) }");
+  const runtime::Inputs inputs = RandomInputs(module, 10);
+  ExpectClose(Outcome(module, inputs), Interpreted(module, inputs));
+}
+}  // namespace
+}  // namespace tenon
