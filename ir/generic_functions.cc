@@ -47,7 +47,7 @@ Module WithInstances(const Module& module, const std::set<std::string>& generics
     throw InvalidArgument(
         "@main has type parameters; a program starts there, so its types must "
         "be known");
-  ModuleBuilder builder;
+  ModuleBuilder builder = ModuleBuilder::WithoutFunctions(module);
   std::deque<Task> tasks;
   std::map<std::string, int> numbers;
   std::size_t made = 0;
@@ -82,7 +82,7 @@ Module WithInstances(const Module& module, const std::set<std::string>& generics
     });
     builder.Set(task.name, function);
   }
-  return builder.Build().WithOperatorNames(module.operator_names());
+  return builder.Build();
 }
 
 }  // namespace tenon::ir

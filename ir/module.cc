@@ -25,11 +25,11 @@ Module Module::Without(const std::string& name) const {
 
 Module Module::Keep(
     const std::function<bool(const std::string& name, const Expr& function)>& keep) const {
-  ModuleBuilder builder;
+  ModuleBuilder builder = ModuleBuilder::WithoutFunctions(*this);
   for (const auto& [name, function] : functions()) {
     if (keep(name, function)) builder.Set(name, function);
   }
-  return builder.Build().WithOperatorNames(operator_names());
+  return builder.Build();
 }
 
 Module Module::Map(const std::function<Expr(const Expr& function)>& rewrite) const {
@@ -41,6 +41,12 @@ Module Module::Map(const std::function<Expr(const Expr& function)>& rewrite) con
 Module Module::WithOperatorNames(OperatorNames names) const {
   Functions functions = *functions_;
   functions.names = names;
+  return Module(std::move(functions));
+}
+
+Module Module::WithAttrs(FunctionAttrs attrs) const {
+  Functions functions = *functions_;
+  functions.attrs = std::move(attrs);
   return Module(std::move(functions));
 }
 

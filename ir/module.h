@@ -48,9 +48,14 @@ class Module {
   }
   OperatorNames operator_names() const { return functions_->names; }
   Module WithOperatorNames(OperatorNames names) const;
-  // The same functions, node for node.
+  // Of the module as a whole. They mean nothing to passes, which keep them; Relay text has no place
+  // for them.
+  const FunctionAttrs& attrs() const { return functions_->attrs; }
+  Module WithAttrs(FunctionAttrs attrs) const;
+  // The same functions, node for node, and equal attributes.
   friend bool operator==(const Module& a, const Module& b) {
-    return a.functions_ == b.functions_ || a.functions() == b.functions();
+    return a.functions_ == b.functions_ ||
+           (a.functions() == b.functions() && a.attrs() == b.attrs());
   }
 
  private:
@@ -59,6 +64,7 @@ class Module {
     std::vector<std::pair<std::string, Expr>> in_order;
     std::unordered_map<std::string, std::size_t> place;  // of a name in it
     OperatorNames names = OperatorNames::kRelay;
+    FunctionAttrs attrs;
 
     Expr Find(const std::string& name) const;
   };

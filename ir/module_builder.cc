@@ -5,6 +5,13 @@
 
 namespace tenon::ir {
 
+ModuleBuilder ModuleBuilder::WithoutFunctions(const Module& module) {
+  ModuleBuilder builder;
+  builder.functions_.names = module.operator_names();
+  builder.functions_.attrs = module.attrs();
+  return builder;
+}
+
 void ModuleBuilder::Set(const std::string& name, const Expr& function) {
   if (!function || function.kind() != ExprKind::kFunction)
     throw InvalidArgument(StrCat("@", name, " is not a function"));

@@ -17,6 +17,8 @@ class ModuleBuilder {
  public:
   ModuleBuilder() = default;
   explicit ModuleBuilder(const Module& module) : functions_(*module.functions_) {}
+  // With what `module` has beside functions: the names of its operators and its attributes.
+  static ModuleBuilder WithoutFunctions(const Module& module);
 
   // Adds or replaces; a new function comes last. Throws InvalidArgument when `function` is not a
   // function.

@@ -97,7 +97,7 @@ bool StructuralEqual(const Expr& a, const Expr& b, FreeVarRule rule) {
 }
 
 bool StructuralEqual(const Module& a, const Module& b) {
-  if (a.functions().size() != b.functions().size()) return false;
+  if (a.functions().size() != b.functions().size() || a.attrs() != b.attrs()) return false;
   for (const auto& [name, function] : a.functions()) {
     const Expr other = b.Find(name);
     if (!other || !StructuralEqual(function, other)) return false;

@@ -19,7 +19,7 @@ namespace tenon::ir {
 enum class FreeVarRule { kSameNode, kMapped };
 
 bool StructuralEqual(const Expr& a, const Expr& b, FreeVarRule rule = FreeVarRule::kSameNode);
-// Functions are matched by name.
+// Functions are matched by name. Attributes of the modules count.
 bool StructuralEqual(const Module& a, const Module& b);
 std::uint64_t StructuralHash(const Expr& expr);
 

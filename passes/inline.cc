@@ -42,12 +42,12 @@ class Inliner {
       if (inlinable_.contains(name)) continue;
       for (const std::string& global : GlobalsOf(Flat(name))) named.insert(global);
     }
-    ir::ModuleBuilder result;
+    ir::ModuleBuilder result = ir::ModuleBuilder::WithoutFunctions(module_);
     for (const auto& [name, function] : module_.functions()) {
       if (!inlinable_.contains(name) || named.contains(name) || !called_.contains(name))
         result.Set(name, Flat(name));
     }
-    return result.Build().WithOperatorNames(module_.operator_names());
+    return result.Build();
   }
 
  private:

@@ -33,6 +33,16 @@ void AddIndented(const Lines& lines, Lines* to) {
   for (const std::string& line : lines) to->push_back(line.empty() ? line : kIndent + line);
 }
 
+// {"name": value}
+std::string AttributesText(const ir::FunctionAttrs& attrs) {
+  return StrCat("{",
+                StrJoin(attrs, ", ",
+                        [](std::string* text, const auto& attr) {
+                          StrAppend(text, QuotedString(attr.first), ": ", ValueText(attr.second));
+                        }),
+                "}");
+}
+
 class FunctionPrinter {
  public:
   FunctionPrinter(const Expr& root, std::vector<NDArray>* constants)
@@ -208,13 +218,10 @@ class FunctionPrinter {
     const std::string result_type =
         TypeText::Says(function.ret_type) ? StrCat(" -> ", signature.Of(function.ret_type)) : "";
     out->push_back(StrCat("def ", name, "(", params, ")", result_type, ":"));
-    std::string attrs;
-    for (const auto& [key, value] : function.attrs) {
-      if (is_public && key == kSymbol) continue;
-      StrAppend(&attrs, attrs.empty() ? "" : ", ", QuotedString(key), ": ", ValueText(value));
-    }
+    ir::FunctionAttrs attrs = function.attrs;
+    if (is_public) attrs.erase(kSymbol);
     Lines body;
-    if (!attrs.empty()) body.push_back(StrCat("R.func_attr({", attrs, "})"));
+    if (!attrs.empty()) body.push_back(StrCat("R.func_attr(", AttributesText(attrs), ")"));
     body.insert(body.end(), begin.begin(), begin.end());
     if (e == root_ && uses_module_) body.emplace_back("cls = Module");
     const Scope scope = places_.InsideOf(e);
@@ -272,6 +279,8 @@ std::string PrintRelax(const ir::Module& module, const ir::PrintOptions& options
   const ir::Module typed = passes::InferType(module);
   std::vector<NDArray> constants;
   Lines lines = {"@I.ir_module", "class Module:"};
+  if (!typed.attrs().empty())
+    lines.push_back(StrCat(kIndent, "I.module_attrs(", AttributesText(typed.attrs()), ")"));
   bool first = true;
   for (const auto& [name, function] : typed.functions()) {
     if (!std::exchange(first, false)) lines.emplace_back();

@@ -153,7 +153,7 @@ class BodyReader {
                                        "whole function"));
     look.Advance();
     *text_ = look;
-    ReadFunctionAttributes(text_, attrs_);
+    ReadAttributes(text_, "R.func_attr", attrs_);
     return true;
   }
 

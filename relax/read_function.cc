@@ -89,8 +89,8 @@ FunctionHeader ReadHeader(Cursor* text, Symbols symbols) {
   return header;
 }
 
-void ReadFunctionAttributes(Cursor* text, ir::FunctionAttrs* attrs) {
-  text->Expect("(", "after R.func_attr");
+void ReadAttributes(Cursor* text, const std::string& of, ir::FunctionAttrs* attrs) {
+  text->Expect("(", "after " + of);
   text->Expect("{", "before the attributes");
   while (!text->IsPunct("}")) {
     const Token at = text->token();
@@ -101,8 +101,8 @@ void ReadFunctionAttributes(Cursor* text, ir::FunctionAttrs* attrs) {
     if (!text->Accept(",")) break;
   }
   text->Expect("}", "after the attributes");
-  text->Expect(")", "after R.func_attr");
-  text->ExpectLineEnd("R.func_attr");
+  text->Expect(")", "after " + of);
+  text->ExpectLineEnd(of);
 }
 
 Expr ReadFunction(Cursor* text, const FunctionHeader& header, Scope* scope, Surroundings* module) {

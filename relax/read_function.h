@@ -33,8 +33,9 @@ FunctionHeader ReadHeader(Cursor* text, Symbols symbols = {});
 ir::Expr ReadFunction(Cursor* text, const FunctionHeader& header, Scope* scope,
                       Surroundings* module);
 
-// The attributes in R.func_attr({"name": value}), from the "(" on.
-void ReadFunctionAttributes(Cursor* text, ir::FunctionAttrs* attrs);
+// The attributes in R.func_attr({"name": value}), or I.module_attrs, from the "(" to the end of the
+// line. `of` names it in errors.
+void ReadAttributes(Cursor* text, const std::string& of, ir::FunctionAttrs* attrs);
 
 }  // namespace tenon::relax
 

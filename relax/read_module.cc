@@ -30,8 +30,9 @@ class ModuleReader : public Surroundings {
       text_.Fail(text_.token(), "the text has no function; one begins with @R.function");
     ir::ModuleBuilder builder;
     for (const std::string& name : order_) builder.Set(name, FunctionOf(name));
-    const ir::Module module =
-        passes::InferType(builder.Build()).WithOperatorNames(ir::OperatorNames::kRelax);
+    const ir::Module module = passes::InferType(builder.Build())
+                                  .WithOperatorNames(ir::OperatorNames::kRelax)
+                                  .WithAttrs(std::move(attrs_));
     ir::VerifyModule(module);
     return module;
   }
@@ -150,11 +151,19 @@ class ModuleReader : public Surroundings {
     if (text_.IsPunct("@")) return Function();
     if (text_.AcceptName("pass")) return text_.ExpectLineEnd("\"pass\"");
     if (text_.Is(TokenKind::kString)) return SkipLine();
-    if (text_.IsName("I"))
-      text_.Fail(text_.token(),
-                 "attributes of modules (I.module_attrs, I.module_global_infos) are "
-                 "not supported; functions may have some, in R.func_attr");
+    if (text_.IsName("I")) return Attributes();
     text_.FailExpected("@R.function");
+  }
+
+  // I.module_attrs({"name": value})
+  void Attributes() {
+    const Token at = text_.Advance();
+    text_.Expect(".", "after I");
+    if (!text_.AcceptName("module_attrs"))
+      text_.Fail(at,
+                 StrCat("I.", text_.token().text,
+                        " is not supported; a module may have I.module_attrs({\"name\": value})"));
+    ReadAttributes(&text_, "I.module_attrs", &attrs_);
   }
 
   // The header; the body is skipped.
@@ -208,6 +217,7 @@ class ModuleReader : public Surroundings {
   Symbols names_of_module_;
   std::unordered_map<std::string, Entry> functions_;
   std::vector<std::string> order_;
+  ir::FunctionAttrs attrs_;
   std::optional<ir::Metadata> metadata_;
   std::unordered_map<std::size_t, Expr> constants_;
 };

@@ -16,7 +16,7 @@
 // Variables may stand for shapes and numbers, which are no expressions; s[0] is an extent of s.
 // Types are inferred as the text is read. Attributes get Relax's normal form: strides for each
 // axis, padding for each side. A function other than @main is public when its global_symbol is its
-// name. Constants that are no numbers are metadata.
+// name. Constants that are no numbers are metadata. I.module_attrs are Module::attrs.
 //
 //   ir::Module module = relax::ParseRelax(text, "module.py").value();
 //   std::string same = relax::PrintRelax(module);

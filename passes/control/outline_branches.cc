@@ -243,7 +243,7 @@ ir::Module OutlineBranches(const ir::Module& module) {
     if (HasIf(function) && !IsDispatch(function))
       result.Set(name, Outliner(name, function, &result).Run());
   }
-  return InferType(result.Build().WithOperatorNames(module.operator_names()));
+  return InferType(result.Build());
 }
 
 }  // namespace tenon::passes

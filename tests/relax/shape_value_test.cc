@@ -255,13 +255,5 @@ TEST(ShapeTypeTest, ParametersOfShapesAreRefused) {
               HasSubstr("R.Prim is a value that Tenon has no type for"));
 }
 
-TEST(ModuleAttributesTest, AreRefused) {
-  EXPECT_THAT(
-      RefusalOf("@I.ir_module\nclass Module:\n    I.module_attrs({\"system_name\": \"x\"})\n"),
-      AllOf(HasSubstr("test.py:3:5: "),
-            HasSubstr("attributes of modules (I.module_attrs, I.module_global_infos) are not "
-                      "supported; functions may have some, in R.func_attr")));
-}
-
 }  // namespace
 }  // namespace tenon::relax
