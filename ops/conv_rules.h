@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tenon/ops/conv_attrs.h"
+#include "tenon/ops/nn_attrs.h"
 
 namespace tenon::ops {
 
@@ -25,14 +26,6 @@ struct ConvRules {
   DataType out_dtype = DataType::Void();
 };
 
-// Whether a layout cuts an axis into blocks; NCDHW16c does. Those of nn.conv2d: nn_attrs.h.
-template <typename AttrsType>
-bool HasBlocks(const AttrsType& attrs) {
-  for (const std::string* layout : {&attrs.data_layout, &attrs.kernel_layout, &attrs.out_layout}) {
-    if (layout->find_first_of("0123456789") != std::string::npos) return true;
-  }
-  return false;
-}
 // "height" for the first of two axes, ...
 const char* SpatialName(std::size_t axis, std::size_t dims);
 // One value per spatial axis. Throws InvalidArgument unless there is one value, or one per axis.

@@ -59,8 +59,9 @@ struct Conv2DAttrs {
   }
 };
 
-// Whether a layout cuts an axis into blocks; NCHW16c does.
-inline bool HasBlocks(const Conv2DAttrs& attrs) {
+// Whether a layout of a convolution of any kind cuts an axis into blocks; NCHW16c does.
+template <typename AttrsType>
+bool HasBlocks(const AttrsType& attrs) {
   for (const std::string* layout : {&attrs.data_layout, &attrs.kernel_layout, &attrs.out_layout}) {
     if (layout->find_first_of("0123456789") != std::string::npos) return true;
   }

@@ -241,8 +241,6 @@ namespace {
 
 // Bounds from here on mean an end of the axis, as exporters write them.
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int32_t>::max();
-// A longer stride takes one element of any axis, as this one does. Sums with it fit 64 bits.
-constexpr std::int64_t kMaxStride = std::int64_t{1} << 62;
 
 // end - begin, where that is above 0, in few words, so that slices of slices stay short.
 Dim Span(const Dim& extent, std::int64_t from, const Dim& begin, const Dim& end) {
@@ -265,7 +263,7 @@ SliceDims RangeOf(const Dim& extent, std::int64_t from, std::int64_t to, std::in
     const Dim rest = extent - begin;
     return {begin, 1, to == -1 ? rest : Min(std::max<std::int64_t>(to, 0), rest)};
   }
-  stride = std::clamp(stride, -kMaxStride, kMaxStride);
+  stride = std::clamp(stride, -kLongestStep, kLongestStep);
   if (stride > 0) {
     const Dim begin = clamped(from, 0, extent), end = clamped(to, 0, extent);
     return {begin, stride, Max(CeilDiv(Span(extent, from, begin, end), stride), 0)};

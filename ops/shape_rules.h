@@ -27,6 +27,10 @@ std::vector<bool> ReducedAxes(const std::optional<Ints>& axis, bool exclude, std
 std::vector<ir::Dim> ReshapeTarget(const ReshapeAttrs& attrs, const std::vector<ir::Dim>& input,
                                    TypeCall* call = nullptr);
 
+// A longer step takes one element of any axis, as this one does. Sums with it fit 64 bits, and it
+// is a double.
+inline constexpr std::int64_t kLongestStep = std::int64_t{1} << 62;
+
 // One axis of a slice: the elements begin, begin + stride, ...; there are `extent` of them.
 struct SliceRange {
   std::int64_t begin = 0;

@@ -12,6 +12,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -127,9 +128,9 @@ std::optional<Expr> RangeOfExtents(const Node& node) {
   if (!step.is_static()) return std::nullopt;
   if (step.value() == 0) throw InvalidArgument("the step is zero");
   const Dim span = step.value() > 0 ? bounds[1] - bounds[0] : bounds[0] - bounds[1];
-  // A longer step gives one number at most, as this one does. Sums with it fit 64 bits.
-  constexpr std::int64_t kMaxStep = std::int64_t{1} << 62;
-  const Dim count = Max(CeilDiv(span, std::abs(std::clamp(step.value(), -kMaxStep, kMaxStep))), 0);
+  const std::int64_t least =
+      std::abs(std::clamp(step.value(), -ops::kLongestStep, ops::kLongestStep));
+  const Dim count = Max(CeilDiv(span, least), 0);
   const auto wide = [&](std::size_t i) {
     return ops::Reshape(ops::Cast(node.input(i), Int64), {1});
   };

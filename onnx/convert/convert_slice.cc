@@ -55,10 +55,6 @@ std::optional<std::int64_t> NumberOf(const std::optional<Dim>& bound, const Dim&
   return from_end.value() == 0 ? std::numeric_limits<std::int32_t>::max() : from_end.value();
 }
 
-// A longer step takes one element of any axis, as this one does. Sums with it fit 64 bits, and it
-// is a double.
-constexpr std::int64_t kMaxStep = std::int64_t{1} << 62;
-
 // Where a slice begins. On the way down, an element counted from the end must be there for all
 // extents. Without elements, the last one is as good as any. Where it may not be there, the
 // standard begins at the first one. That is right for any extent if the number is as small as
@@ -107,7 +103,7 @@ std::vector<AxisSlice> SlicesOf(Node& node) {
   const auto rank = static_cast<std::size_t>(RankOf(node.input(0)));
   for (std::size_t i = 0; i < count; ++i) {
     AxisSlice slice{.axis = ops::NormalAxis(axes ? (*axes)[i] : static_cast<std::int64_t>(i), rank),
-                    .step = std::clamp(steps[i], -kMaxStep, kMaxStep),
+                    .step = std::clamp(steps[i], -ops::kLongestStep, ops::kLongestStep),
                     .place = i};
     if (starts) slice.start = (*starts)[i];
     if (ends) slice.end = (*ends)[i];
