@@ -1,0 +1,38 @@
+// Constants as operands: the types that they take and what is folded when an expression is made.
+// For files of loop/ that define factories.
+#ifndef TENON_LOOP_CONSTANTS_H_
+#define TENON_LOOP_CONSTANTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "tenon/loop/expr.h"
+
+namespace tenon::loop {
+
+// Keeps an integer inside its type, as a register would.
+std::int64_t Wrap(DataType type, std::int64_t value);
+
+// `value`, which `from` holds, as the nearest number of a floating type: rounded once where that
+// type has registers.
+double ToFloating(DataType from, std::int64_t value, DataType to);
+
+// A constant in another type; nothing where its value could get lost: a floating constant becomes
+// no integer, and an integer no type that does not hold it.
+std::optional<Expr> ConstantAs(DataType type, const Expr& e);
+
+// Gives the constant among two values of different types the type of the other; false when neither
+// can take it.
+bool MatchConstants(Expr& a, Expr& b);
+// Throws InvalidArgument for an integer constant that the type of the other side does not hold.
+// `where` says what the sides are.
+void RequireFit(const Expr& a, const Expr& b, std::string_view where);
+
+// Folds what cannot change a result: constants of signed integers and bools, and the neutral
+// elements of index arithmetic.
+std::optional<Expr> Fold(BinaryOp op, const Expr& a, const Expr& b);
+
+}  // namespace tenon::loop
+
+#endif  // TENON_LOOP_CONSTANTS_H_
