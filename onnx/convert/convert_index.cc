@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/batch_space_attrs.h"
 #include "tenon/ops/builders.h"
@@ -217,10 +218,12 @@ std::vector<Expr> SpaceToDepth(Node& node) {
 }
 
 // All elements in order, of which `k`, an expression that is no number or a value of a run, are
-// kept.
-std::vector<Expr> FirstOfOrder(Node& node, std::int64_t axis, const std::optional<Dim>& k,
+// kept. A run refuses more than there are. Where there are no variables of runs, the count may say
+// where results are cut, and no more: then there are at most all of them.
+std::vector<Expr> FirstOfOrder(Node& node, std::int64_t axis, std::optional<Dim> k,
                                const ops::TopKAttrs& attrs) {
   const Dim extent = DimsOf(node.input(0))[static_cast<std::size_t>(axis)];
+  if (!k && node.loops() != nullptr) k = ExtentOf(node, node.input(1));
   const Expr both = node.Typed(Call(ops::OpRegistry::Global().Get("topk"), {node.input(0)}, attrs));
   std::vector<Expr> results;
   for (const int i : {0, 1}) {
