@@ -65,8 +65,7 @@ std::vector<Expr> QLinearConv(Node& node) {
 // --- matrix products
 
 std::vector<Expr> MatMulInteger(Node& node) {
-  return {IntegerProduct(node,
-                         {node.input(0), SingleZeroPointAt(node, 2, DataTypeOf(node.input(0)))},
+  return {IntegerProduct(node, {node.input(0), ZeroPointAt(node, 2, DataTypeOf(node.input(0)))},
                          {node.input(1), ZeroPointAt(node, 3, DataTypeOf(node.input(1)))})};
 }
 

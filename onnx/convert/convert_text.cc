@@ -75,6 +75,26 @@ Expr Occurrences(const Node& node, const Expr& x, const Ints& grams, std::int64_
   return node.Typed(ops::Sum(ops::Cast(all, Float32), {.axis = Ints{1}}));
 }
 
+// The standard has a weight for each n-gram of the pool, in the pool's order. Columns without an
+// n-gram are zero whatever their weight.
+std::vector<float> ColumnWeights(const Pool& pool, const std::vector<float>& weights) {
+  if (weights.size() != pool.columns.size())
+    throw InvalidArgument(StrCat("weights has ", weights.size(), " values for ",
+                                 pool.columns.size(), " n-grams; there must be one for each"));
+  std::vector<float> of_columns(static_cast<std::size_t>(pool.width), 1);
+  std::vector<bool> is_taken(of_columns.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto column = static_cast<std::size_t>(pool.columns[i]);
+    if (is_taken[column] && of_columns[column] != weights[i])
+      throw Unimplemented(StrCat("n-grams of the weights ", of_columns[column], " and ", weights[i],
+                                 " are counted in column ", column,
+                                 "; those of one column must have one weight"));
+    is_taken[column] = true;
+    of_columns[column] = weights[i];
+  }
+  return of_columns;
+}
+
 // Of the elements of n-grams, at all distances.
 constexpr std::int64_t kMaxSteps = 4096;
 
@@ -128,11 +148,8 @@ std::vector<Expr> TfIdfVectorizer(Node& node) {
   const auto* given = node.Find("weights");
   if (mode != "TF" && given != nullptr && given->floats_size() > 0) {
     const std::vector<float> weights(given->floats().begin(), given->floats().end());
-    if (static_cast<std::int64_t>(weights.size()) != pool.width)
-      throw InvalidArgument(
-          StrCat("weights has ", weights.size(), " values for ", pool.width, " columns"));
-    y = node.Typed(
-        ops::Multiply(y, ir::Constant::Make(NDArray::FromVector({pool.width}, weights))));
+    y = node.Typed(ops::Multiply(
+        y, ir::Constant::Make(NDArray::FromVector({pool.width}, ColumnWeights(pool, weights)))));
   }
   return {rank < 2 ? node.Typed(ops::ReshapeToExtents(y, {pool.width})) : y};
 }

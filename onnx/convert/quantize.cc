@@ -26,7 +26,27 @@ Expr SingleZeroPointAt(const Node& node, std::size_t i, DataType otherwise) {
   return zero_point;
 }
 
+namespace {
+
+// With a zero point z for each row of a, (a - z) b is a b less z times the sums of the columns of
+// b.
+Expr ProductOfRows(const Node& node, const QuantizedOperand& a, const QuantizedOperand& b) {
+  if (RankOf(a.data) < 2 || RankOf(b.data) < 2)
+    throw Unimplemented("a zero point for each row is supported where both operands are matrices");
+  const Expr none = node.Typed(ops::Scalar(0, DataTypeOf(a.data)));
+  const Expr product = IntegerProduct(node, {a.data, none}, b);
+  const Expr columns =
+      ops::Sum(ops::Subtract(ops::Cast(b.data, Int32), ops::Cast(b.zero_point, Int32)),
+               {.axis = ops::Ints{-2}, .keepdims = true});
+  // (rows), or (..., rows, 1).
+  const Expr rows = RankOf(a.zero_point) == 1 ? ops::ExpandDims(a.zero_point, 1) : a.zero_point;
+  return node.Typed(ops::Subtract(product, ops::Multiply(ops::Cast(rows, Int32), columns)));
+}
+
+}  // namespace
+
 Expr IntegerProduct(const Node& node, const QuantizedOperand& a, const QuantizedOperand& b) {
+  if (RankOf(a.zero_point) != 0) return ProductOfRows(node, a, b);
   const Expr one = ops::Scalar(1);
   return ProductOfAnyRank(
       node, a.data, b.data,

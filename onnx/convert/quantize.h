@@ -18,7 +18,8 @@ struct QuantizedOperand {
   Expr data, zero_point;
 };
 
-// The int32 product of operands of any rank, minus their zero points.
+// The int32 product of operands of any rank, minus their zero points. That of `a` may be one for
+// each row, that of `b` one for each column of a matrix.
 Expr IntegerProduct(const Node& node, const QuantizedOperand& a, const QuantizedOperand& b);
 
 // An integer product times its scale, in the type of the scale, plus a bias unless that is null.

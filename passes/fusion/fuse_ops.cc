@@ -2,6 +2,7 @@
 // creates parameters in the order in which a depth-first reader meets what a group reads.
 #include "tenon/passes/fusion/fuse_ops.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "tenon/ir/visit.h"
@@ -77,7 +78,8 @@ class Rewriter {
 
   // Whether the node is part of a kernel.
   bool IsGrouped(const Expr& e) const {
-    if (const auto* call = e.As<CallNode>()) return call->op() != nullptr && !IsStopFusion(*call);
+    if (const auto* call = e.As<CallNode>())
+      return call->op() != nullptr && !IsStopFusion(*call) && !HasReferences(*call);
     if (e.kind() == ExprKind::kTuple) return !IsRoot(e);
     // A projection of another group's tuple stays outside functions.
     const auto* item = e.As<ir::TupleGetItemNode>();
@@ -108,6 +110,15 @@ class Rewriter {
   }
 
   static bool IsStopFusion(const CallNode& call) { return call.callee == ops::Known().stop_fusion; }
+  // Kernels take and give arrays.
+  static bool HasReferences(const CallNode& call) {
+    const auto is_reference = [](const ir::Type& type) {
+      return type.As<ir::RefTypeNode>() != nullptr;
+    };
+    return is_reference(call.checked_type) ||
+           std::any_of(call.args.begin(), call.args.end(),
+                       [&](const Expr& arg) { return is_reference(arg.checked_type()); });
+  }
 
   // The parameter that stands for `child`, which another group makes, inside the group.
   Expr ParameterFor(int group, const Expr& child, const Expr& rewritten) {

@@ -86,6 +86,14 @@ std::vector<const ir::LetNode*> ReadOnce(const Expr& function, const Needed& nee
   return lets;
 }
 
+// As ir::Substitute. A value has the type of its variable, so types stay.
+Expr WithValues(const Expr& expr, const ir::ExprMap& values) {
+  return ir::RewritePostOrder(expr, [&](const Expr& original, const Expr& e) {
+    const auto found = values.find(original);
+    return found == values.end() ? ir::KeepType(original, e) : found->second;
+  });
+}
+
 Expr InlinedOnce(const Expr& function, const Needed& needed) {
   const std::vector<const ir::LetNode*> lets = ReadOnce(function, needed);
   std::unordered_set<Expr, ir::ExprHash> bound;
@@ -100,11 +108,11 @@ Expr InlinedOnce(const Expr& function, const Needed& needed) {
   // Outermost first, as a value is made of those before it.
   ir::ExprMap values;
   for (auto let = lets.rbegin(); let != lets.rend(); ++let)
-    values.emplace((*let)->var, ir::Substitute(without_lets((*let)->value), values));
+    values.emplace((*let)->var, WithValues(without_lets((*let)->value), values));
   Expr result = without_lets(function);
   // Once more for each level of lets within values.
   while (true) {
-    const Expr next = ir::Substitute(result, values);
+    const Expr next = WithValues(result, values);
     if (next == result) return result;
     result = next;
   }

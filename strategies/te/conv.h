@@ -107,6 +107,10 @@ bool IsBlockedDepthwise(const TeCall& call);
 Refusal RefuseDepthwise(const Conv& conv, const TeCall& call);
 Refusal RefuseManyTaps(const Conv& conv);
 te::Tensor WithWidePixels(const Conv& conv, const TeCall& call);
+// Whether taps may read the image itself where it lies. Loads under masks are as fast as others
+// with AVX-512 alone; masks of more than three columns leave too few registers for them. Pixels of
+// bfloat16 would be widened at each tap.
+bool ReadsUnderMasks(const Conv& conv);
 // The extents of the result where all are numbers but that of the images, which may be of any
 // count: as many as are planned are decided for. Throws Unimplemented as TeCall::shape does.
 Shape ShapeOfImages(const TeCall& call);

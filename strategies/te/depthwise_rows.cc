@@ -47,16 +47,13 @@ std::int64_t RowsOfTile(std::int64_t rows) {
   return 1;
 }
 
-// Whether taps read the image itself where it lies. Loads under masks are as fast as others with
-// AVX-512 alone; masks of more columns leave too few registers for them. Pixels of bfloat16 would
-// be widened at each tap.
+}  // namespace
+
 bool ReadsUnderMasks(const Conv& conv) {
   constexpr std::int64_t kMaxColumns = 3;
   return conv.taps[1] <= kMaxColumns && conv.weight.dtype() != BFloat16 &&
          conv.target.Has("avx512f");
 }
-
-}  // namespace
 
 // On images whose rows follow each other, do not fill vectors, and of which one channel stays in
 // cache. Rows in steps are taken apart in any case.

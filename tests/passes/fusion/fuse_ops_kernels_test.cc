@@ -12,6 +12,7 @@ namespace {
 
 using ir::Expr;
 using ir::Module;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -164,6 +165,20 @@ TEST(FuseOpsTest, StopFusionOfAParameterOrAResultVanishes) {
                             "  annotation.stop_fusion(%x)\n"
                             "}")),
               IsEmpty());
+}
+
+TEST(FuseOpsTest, ReferencesStayOutsideOfKernels) {
+  const Module module = Fused(
+      "def @main(%x: Tensor[(4), float32]) {\n"
+      "  let %r = ref(exp(%x));\n"
+      "  let %u = ref_write(%r, tanh(exp(%x)));\n"
+      "  sqrt(ref_read(%r))\n"
+      "}");
+  const std::string text = Print(module);
+  EXPECT_THAT(text, AllOf(HasSubstr("= ref(%"), HasSubstr("= ref_write(%r, %"),
+                          HasSubstr(" = ref_read(%r)")));
+  // It can be read again.
+  EXPECT_EQ(Print(InferType(Parse(text))), text);
 }
 
 std::string Chain(int length) {

@@ -207,6 +207,19 @@ TEST(DeadCodeTest, KeepsCheckedTypes) {
   EXPECT_EQ(InferType(after), after);
 }
 
+TEST(DeadCodeTest, InliningOnceKeepsCheckedTypes) {
+  const Module typed =
+      InferType(Parse("def @swap(%a: Tensor[(2), float32], %b: Tensor[(3), int8]) { (%b, %a) }\n"
+                      "def @main(%x: Tensor[(2), float32], %y: Tensor[(3), int8]) {\n"
+                      "  let %t = @swap(%x, %y);\n"
+                      "  let %c = %t.1;\n"
+                      "  exp(%c)\n"
+                      "}"));
+  const Module after = DeadCodeElimination(typed, {.inline_once = true, .ignore_impurity = true});
+  EXPECT_THAT(Print(after), ::testing::Not(HasSubstr("let")));
+  EXPECT_EQ(InferType(after), after);
+}
+
 TEST(DeadCodeTest, ALongBodyOfDeadLetsIsDropped) {
   std::string text = "def @main(%x) {\n";
   for (int i = 0; i < 20000; ++i) StrAppend(&text, "let %a", i, " = exp(%x);\n");
