@@ -12,7 +12,10 @@ NumberText Parser::Split(const Token& token) {
 }
 
 Expr Parser::NumberConstant(const Token& token) {
-  const auto scalar = ParseScalar(Split(token));
+  const NumberText number = Split(token);
+  const auto scalar = ParseScalar(number);
+  if (const auto type = TypeOfNumber(number); !scalar && type && type->is_float())
+    Fail(token, StrCat("'", token.text, "' is beyond the numbers of ", type->ToString()));
   if (!scalar)
     Fail(token, StrCat("'", token.text,
                        "' is not a constant; constants are 1 (int32), 1i64, 1i16, 1f (float32), "
@@ -31,6 +34,8 @@ attrs::Value Parser::AttributeValue() {
     // Rounding to a float would change an integer silently.
     if (!number.is_fraction && (number.suffix.empty() || number.suffix[0] == 'i'))
       Fail(token, StrCat("'", token.text, "' does not fit 64 bits"));
+    if (std::isinf(number.real))
+      Fail(token, StrCat("'", token.text, "' is beyond the numbers of ", Float64.ToString()));
     return attrs::Value(number.real);
   }
   if (IsPunct("[") || IsPunct("(")) {

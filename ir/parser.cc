@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tenon/ir/generic_functions.h"
+#include "tenon/ir/source_text.h"
 #include "tenon/ir/text_format.h"
 
 namespace tenon::ir {
@@ -305,9 +306,10 @@ Expr Parser::CallOf(const Expr& callee, const Token& at) {
   });
 }
 
-absl::StatusOr<Module> ParseModule(std::string_view text, const OpResolver& ops,
+absl::StatusOr<Module> ParseModule(std::string_view bytes, const OpResolver& ops,
                                    const std::string& source) {
   return CatchErrors([&] {
+    const std::string_view text = WithoutByteOrderMark(bytes);
     Metadata metadata;
     std::string_view program = text;
     // The mark stands at the start of a line. No string of the program can contain that.

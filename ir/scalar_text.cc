@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tenon/support/real_text.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ir {
@@ -16,9 +17,18 @@ std::optional<NDArray> IntegerScalar(const NumberText& number) {
   return NDArray::Scalar<T>(static_cast<T>(*number.integer));
 }
 
-NDArray HalfScalar(double value) {
+// Nothing for a value beyond the type.
+template <typename T>
+std::optional<NDArray> RealScalar(T value) {
+  if (!std::isfinite(value)) return std::nullopt;
+  return NDArray::Scalar<T>(value);
+}
+
+std::optional<NDArray> HalfScalar(double value) {
+  const auto half = static_cast<_Float16>(value);
+  if (!std::isfinite(static_cast<float>(half))) return std::nullopt;
   NDArray array = NDArray::Empty({}, Float16);
-  *static_cast<_Float16*>(array.raw()) = static_cast<_Float16>(value);
+  *static_cast<_Float16*>(array.raw()) = half;
   return array;
 }
 
@@ -39,27 +49,36 @@ std::optional<NumberText> ParseNumberText(std::string_view text) {
   number.suffix = text.substr(suffix);
   number.integer = ParseNumber<std::int64_t>(number.digits);
   number.is_fraction = number.digits.find_first_of(".e") != std::string::npos;
-  const auto real = ParseNumber<double>(number.digits);
+  const auto real = ParseReal<double>(number.digits);
   if (!real) return std::nullopt;
   number.real = *real;
   return number;
 }
 
-std::optional<NDArray> ParseScalar(const NumberText& number) {
+std::optional<DataType> TypeOfNumber(const NumberText& number) {
   const std::string& suffix = number.suffix;
-  if (suffix == "f") {
-    // Read from the digits: going through a double would round twice.
-    const auto real = ParseNumber<float>(number.digits);
-    if (!real) return std::nullopt;
-    return NDArray::Scalar<float>(*real);
-  }
-  if (suffix == "f64" || (suffix.empty() && number.is_fraction))
-    return NDArray::Scalar<double>(number.real);
-  if (suffix == "f16") return HalfScalar(number.real);
-  if (suffix == "i64") return IntegerScalar<std::int64_t>(number);
-  if (suffix == "i16") return IntegerScalar<std::int16_t>(number);
-  if (suffix.empty()) return IntegerScalar<std::int32_t>(number);
+  if (suffix.empty()) return number.is_fraction ? Float64 : Int32;
+  if (suffix == "f") return Float32;
+  if (suffix == "f64") return Float64;
+  if (suffix == "f16") return Float16;
+  if (suffix == "i64") return Int64;
+  if (suffix == "i16") return Int16;
   return std::nullopt;
+}
+
+std::optional<NDArray> ParseScalar(const NumberText& number) {
+  const auto type = TypeOfNumber(number);
+  if (!type) return std::nullopt;
+  if (*type == Float32) {
+    // Read from the digits: going through a double would round twice.
+    const auto real = ParseReal<float>(number.digits);
+    return real ? RealScalar(*real) : std::nullopt;
+  }
+  if (*type == Float64) return RealScalar(number.real);
+  if (*type == Float16) return HalfScalar(number.real);
+  if (*type == Int64) return IntegerScalar<std::int64_t>(number);
+  if (*type == Int16) return IntegerScalar<std::int16_t>(number);
+  return IntegerScalar<std::int32_t>(number);
 }
 
 std::optional<std::string> ScalarText(const NDArray& data) {

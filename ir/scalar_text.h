@@ -21,14 +21,17 @@ struct NumberText {
   std::string suffix;
   std::optional<std::int64_t> integer;  // when the digits are one that fits
   bool is_fraction = false;             // has a point or an exponent
-  double real = 0;
+  double real = 0;                      // an infinity when it is beyond the type
 };
 
 // Nothing for text that is not a number.
 std::optional<NumberText> ParseNumberText(std::string_view text);
 
-// The rank-0 array that a number stands for. Nothing for an unknown suffix or a value that does not
-// fit.
+// The type that the suffix names, or that a number without one has. Nothing for an unknown suffix.
+std::optional<DataType> TypeOfNumber(const NumberText& number);
+
+// The rank-0 array that a number stands for; of a fraction, the nearest value. Nothing for an
+// unknown suffix or a value that does not fit.
 std::optional<NDArray> ParseScalar(const NumberText& number);
 
 // The text that reads back exactly. Nothing for arrays of a higher rank, and for types and values

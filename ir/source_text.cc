@@ -6,6 +6,11 @@
 
 namespace tenon::ir {
 
+std::string_view WithoutByteOrderMark(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return text.starts_with(kMark) ? text.substr(kMark.size()) : text;
+}
+
 void SourceText::MoveLine(std::size_t offset) {
   if (offset < line_start_) {
     line_start_ = 0;

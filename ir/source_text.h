@@ -14,6 +14,10 @@
 
 namespace tenon::ir {
 
+// The text after the byte order mark of UTF-8 that some editors write at its start. Places count
+// from there.
+std::string_view WithoutByteOrderMark(std::string_view text);
+
 class SourceText {
  public:
   // `text` must outlive this.

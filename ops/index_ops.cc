@@ -36,7 +36,8 @@ void SliceLike(TypeCall& call) {
     if (axis >= like->shape.size()) call.Refuse(StrCat("shape_like has no axis ", axis));
     const Dim& to = like->shape[axis];
     if (call.Exceeds(to, shape[axis]))
-      call.Refuse(StrCat("axis ", axis, " is shorter than that of shape_like"));
+      call.Refuse(StrCat("axis ", axis, " has ", shape[axis].ToString(),
+                         " elements, fewer than the ", to.ToString(), " of shape_like"));
     shape[axis] = to;
   };
   const auto& attrs = call.attrs<SliceLikeAttrs>();

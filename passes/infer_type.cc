@@ -263,8 +263,12 @@ namespace {
 // Conditions, each once.
 class Conditions {
  public:
+  // The first that needs a condition is named.
   void Add(const ExtentCondition& condition) {
-    if (std::find(all_.begin(), all_.end(), condition) == all_.end()) all_.push_back(condition);
+    const auto says_the_same = [&](const ExtentCondition& other) {
+      return other.a == condition.a && other.kind == condition.kind && other.b == condition.b;
+    };
+    if (std::none_of(all_.begin(), all_.end(), says_the_same)) all_.push_back(condition);
   }
   // That both types are one.
   void AddEqual(const Type& given, const Type& wanted, const std::string& needed_by) {
@@ -275,7 +279,13 @@ class Conditions {
   // What a relation says of its arguments and its result is unified with their types.
   void AddRelations(const Expr& e) {
     ForEachRelation(e, [&](const Expr& at, const ops::TypeCall& relation) {
-      for (const ExtentCondition& condition : relation.conditions()) Add(condition);
+      // Places without a line are nodes of models.
+      const Span& span = at.span();
+      const bool is_node = span.known() && span.line == 0;
+      for (ExtentCondition condition : relation.conditions()) {
+        if (is_node) StrAppend(&condition.needed_by, " of ", span.source);
+        Add(condition);
+      }
       const std::vector<Expr>& args = at.As<CallNode>()->args;
       for (std::size_t i = 0; i < args.size(); ++i)
         AddEqual(args[i].checked_type(), relation.learned_input(i), relation.op());

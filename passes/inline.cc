@@ -2,8 +2,12 @@
 // an inlined function is evaluated by evaluating that function's body over the arguments, on an
 // explicit stack. So the time is that of the result, however long the chains of calls are. Every
 // use gets its own variables, since a module binds a variable only once.
+//
+// Under kAll, a variable that is bound to a function stands for it. A literal is flat before it is
+// called, so frames of literals lie in each other only where functions are handed to functions.
 #include "tenon/passes/inline.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,6 +18,8 @@
 #include "tenon/ir/visit.h"
 #include "tenon/passes/control/outline_branches.h"
 #include "tenon/passes/fusion/outline_groups.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::passes {
 namespace {
@@ -21,12 +27,82 @@ namespace {
 using ir::Expr;
 using ir::FunctionNode;
 
+// Of calls of literals inside each other. Types bound it, but they need not be known yet.
+constexpr int kMaxLiterals = 1000;
+
 std::vector<std::string> GlobalsOf(const Expr& function) {
   std::vector<std::string> names;
   ir::VisitPostOrder(function, [&](const Expr& e) {
     if (const auto* global = e.As<ir::GlobalVarNode>()) names.push_back(global->name);
   });
   return names;
+}
+
+// What a variable is bound to, and what replaces it where it does not stand for that.
+struct Bound {
+  Expr value, variable;
+};
+
+// The evaluation of a function, or of its body for a call.
+struct Frame {
+  std::vector<Expr> nodes;  // producers first; the last is the result
+  ir::NodeTable<Expr> values;
+  std::size_t next = 0;
+  std::string flat = "";  // the function whose flat form this is; empty for a call
+  int literals = 0;       // calls of literals around it, with its own
+  // Of variables of lets, which may stand for their values.
+  std::unordered_map<Expr, Bound, ir::ExprHash> bound = {};
+};
+
+void Finish(Frame& frame, const Expr& value) {
+  frame.values.TryEmplace(frame.nodes[frame.next++], value);
+}
+
+Expr OverValues(const Expr& e, const ir::NodeTable<Expr>& values) {
+  std::vector<Expr> children = ir::Children(e);
+  bool changed = false;
+  for (Expr& child : children) {
+    const Expr& value = values.at(child);
+    changed = changed || !(value == child);
+    child = value;
+  }
+  return changed ? ir::WithChildren(e, std::move(children), ir::Type()) : e;
+}
+
+// Those of kernels and patterns stay.
+bool MayInline(const FunctionNode& literal) {
+  return literal.HasAttr("Compiler") || !(literal.is_primitive() || literal.HasAttr("Composite"));
+}
+bool IsFunction(const Expr& value) {
+  const auto* literal = value.As<FunctionNode>();
+  return value.kind() == ir::ExprKind::kGlobalVar || (literal != nullptr && MayInline(*literal));
+}
+
+// A variable of a let comes after its value. One that its own value reads stands for nothing.
+void FindBound(Frame* frame) {
+  std::unordered_map<Expr, std::vector<Expr>, ir::ExprHash> variables;  // by value
+  for (const Expr& e : frame->nodes) {
+    const auto* let = e.As<ir::LetNode>();
+    if (let == nullptr) continue;
+    if (let->value.kind() == ir::ExprKind::kFunction) {
+      const std::vector<ir::Var> free = ir::FreeVars(let->value);
+      if (std::find(free.begin(), free.end(), let->var) != free.end()) continue;
+    }
+    frame->bound.emplace(let->var, Bound{let->value, let->var});
+    variables[let->value].push_back(let->var);
+  }
+  if (variables.empty()) return;
+  std::vector<Expr> nodes;
+  for (const Expr& e : frame->nodes) {
+    if (frame->bound.contains(e)) continue;
+    // A variable may be the value of others.
+    std::size_t next = nodes.size();
+    for (nodes.push_back(e); next < nodes.size(); ++next) {
+      if (const auto of = variables.find(nodes[next]); of != variables.end())
+        nodes.insert(nodes.end(), of->second.begin(), of->second.end());
+    }
+  }
+  frame->nodes = std::move(nodes);
 }
 
 class Inliner {
@@ -51,14 +127,6 @@ class Inliner {
   }
 
  private:
-  // The evaluation of a function, or of its body for a call.
-  struct Frame {
-    std::vector<Expr> nodes;  // producers first; the last is the result
-    ir::NodeTable<Expr> values;
-    std::size_t next = 0;
-    std::string flat = "";  // the function whose flat form this is; empty for a call
-  };
-
   // Callees first. Functions on a cycle, and all their callers, are never reached.
   void FindInlinable() {
     std::unordered_map<std::string, std::size_t> waits_for;
@@ -158,12 +226,24 @@ class Inliner {
       ++frame.next;
       return std::nullopt;
     }
+    if (const auto bound = frame.bound.find(original); bound != frame.bound.end()) {
+      const Expr& value = frame.values.at(bound->second.value);
+      Finish(frame, IsFunction(value) ? value : bound->second.variable);
+      return std::nullopt;
+    }
+    const auto* let = original.As<ir::LetNode>();
+    if (let != nullptr && IsFunction(frame.values.at(let->var))) {
+      Finish(frame, frame.values.at(let->body));
+      return std::nullopt;
+    }
     const Expr e = OverValues(original, frame.values);
     const auto* call = e.As<ir::CallNode>();
     if (IsInlinedCall(e)) {
       const std::string& name = call->callee.As<ir::GlobalVarNode>()->name;
       const auto& callee = *module_.Get(name).As<FunctionNode>();
-      if (!callee.HasAttr("Compiler") || rule_ == InlineRule::kAll) return OfCall(callee, *call);
+      called_.insert(name);
+      if (!callee.HasAttr("Compiler") || rule_ == InlineRule::kAll)
+        return OfCall(callee, *call, frame.literals);
       const auto flat = flat_.find(name);
       if (flat == flat_.end()) return OfFunction(name);
       Finish(frame,
@@ -171,44 +251,43 @@ class Inliner {
       return std::nullopt;
     }
     const auto* literal = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
-    if (literal != nullptr && literal->HasAttr("Compiler") && rule_ == InlineRule::kAll &&
-        literal->params.size() == call->args.size())
-      return OfCall(*literal, *call);
+    if (literal != nullptr && rule_ == InlineRule::kAll && MayInline(*literal) &&
+        literal->params.size() == call->args.size()) {
+      if (frame.literals >= kMaxLiterals)
+        throw InvalidArgument(
+            StrCat("functions are handed to functions in more than ", kMaxLiterals, " levels"))
+            .At(original.span());
+      return OfCall(*literal, *call, frame.literals + 1);
+    }
     Finish(frame, e);
     return std::nullopt;
   }
 
-  static void Finish(Frame& frame, const Expr& value) {
-    frame.values.TryEmplace(frame.nodes[frame.next++], value);
-  }
-
-  static Expr OverValues(const Expr& e, const ir::NodeTable<Expr>& values) {
-    std::vector<Expr> children = ir::Children(e);
-    bool changed = false;
-    for (Expr& child : children) {
-      const Expr& value = values.at(child);
-      changed = changed || !(value == child);
-      child = value;
-    }
-    return changed ? ir::WithChildren(e, std::move(children), ir::Type()) : e;
-  }
-
-  static std::vector<Expr> NodesOf(const Expr& e) {
-    std::vector<Expr> nodes;
-    ir::VisitPostOrder(e, [&](const Expr& node) { nodes.push_back(node); });
-    return nodes;
+  Frame FrameOf(const Expr& e) const {
+    Frame frame;
+    ir::VisitPostOrder(e, [&](const Expr& node) { frame.nodes.push_back(node); });
+    if (rule_ == InlineRule::kAll) FindBound(&frame);
+    return frame;
   }
 
   Frame OfFunction(const std::string& name) const {
-    return {.nodes = NodesOf(module_.Get(name)), .flat = name};
+    Frame frame = FrameOf(module_.Get(name));
+    frame.flat = name;
+    return frame;
   }
 
   // The body, with arguments for parameters and new variables for those bound inside.
-  static Frame OfCall(const FunctionNode& function, const ir::CallNode& call) {
-    Frame frame{.nodes = NodesOf(function.body)};
+  Frame OfCall(const FunctionNode& function, const ir::CallNode& call, int literals) const {
+    Frame frame = FrameOf(function.body);
+    frame.literals = literals;
     const auto renew = [&](const Expr& var) {
-      frame.values.TryEmplace(
-          var, ir::Var::Make(ir::Var(var).name(), ir::Var(var).type_annotation(), var.span()));
+      const Expr renewed =
+          ir::Var::Make(ir::Var(var).name(), ir::Var(var).type_annotation(), var.span());
+      if (const auto bound = frame.bound.find(var); bound != frame.bound.end()) {
+        bound->second.variable = renewed;
+      } else {
+        frame.values.TryEmplace(var, renewed);
+      }
     };
     for (const Expr& e : frame.nodes) {
       if (const auto* let = e.As<ir::LetNode>()) renew(let->var);

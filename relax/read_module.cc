@@ -7,6 +7,7 @@
 
 #include "tenon/ir/metadata.h"
 #include "tenon/ir/module_builder.h"
+#include "tenon/ir/source_text.h"
 #include "tenon/ir/verify.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/relax/read_function.h"
@@ -226,12 +227,13 @@ class ModuleReader : public Surroundings {
 
 absl::StatusOr<ir::Module> ParseRelax(std::string_view text, const std::string& source) {
   return CatchErrors([&] {
-    Source tokens(text, source);
+    Source tokens(ir::WithoutByteOrderMark(text), source);
     return ModuleReader(&tokens).Read();
   });
 }
 
-bool LooksLikeRelax(std::string_view text) {
+bool LooksLikeRelax(std::string_view bytes) {
+  std::string_view text = ir::WithoutByteOrderMark(bytes);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);

@@ -5,6 +5,7 @@
 
 #include "tenon/relax/read_extent.h"
 #include "tenon/relax/scalar_text.h"
+#include "tenon/support/real_text.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::relax {
@@ -49,7 +50,7 @@ PlainValue ReadPrimValue(Cursor* text, const Token& at) {
   } else if (const auto integer = ParseNumber<std::int64_t>(literal.text);
              integer && !dtype->is_float()) {
     value.attribute = attrs::Value(*integer);
-  } else if (const auto real = ParseNumber<double>(literal.text)) {
+  } else if (const auto real = ParseReal<double>(literal.text)) {
     value.attribute = attrs::Value(*real);
   }
   return value;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "tenon/support/real_text.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::relax {
@@ -65,13 +66,13 @@ std::optional<NDArray> ParseScalar(std::string_view text, DataType dtype) {
     text = text == "True" ? "1" : "0";
   }
   if (dtype == Float64) {
-    const auto real = ParseNumber<double>(text);
-    return real ? std::optional(NDArray::Scalar(*real)) : std::nullopt;
+    const auto real = ParseReal<double>(text);
+    return real && std::isfinite(*real) ? std::optional(NDArray::Scalar(*real)) : std::nullopt;
   }
   if (dtype.is_float()) {
     // Read from the digits: going through a double would round twice.
-    const auto real = ParseNumber<float>(text);
-    if (!real) return std::nullopt;
+    const auto real = ParseReal<float>(text);
+    if (!real || !std::isfinite(*real)) return std::nullopt;
     if (dtype == Float32) return NDArray::Scalar(*real);
     NDArray array = NDArray::Empty({}, dtype);
     if (dtype == Float16) {

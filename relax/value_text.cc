@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tenon/relax/string_text.h"
+#include "tenon/support/real_text.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::relax {
@@ -26,8 +27,10 @@ attrs::Value ReadNumber(Cursor* text, bool negative) {
     if (!integer) text->Fail(token, StrCat("'", token.text, "' does not fit 64 bits"));
     return attrs::Value(*integer);
   }
-  const auto real = ParseNumber<double>(digits);
+  const auto real = ParseReal<double>(digits);
   if (!real) text->Fail(token, StrCat("'", token.text, "' is not a number that can be read"));
+  if (std::isinf(*real))
+    text->Fail(token, StrCat("'", token.text, "' is beyond the numbers of float64"));
   return attrs::Value(*real);
 }
 

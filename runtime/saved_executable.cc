@@ -2,7 +2,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "tenon/runtime/input_symbols.h"
 #include "tenon/runtime/part_cases.h"
@@ -82,6 +85,20 @@ Executable ProgramOf(SavedPlan saved, const SavedKernels& kernels, const Params&
                      .program = program});
 }
 
+void RequireFiles(const fs::path& folder) {
+  const std::vector<std::string> files = {kManifestFile, kGraphFile, kParamsFile, kKernelsFile};
+  std::error_code unknown;
+  const std::string what =
+      StrCat("a saved executable has ", StrJoin(files, ", "),
+             ", which SaveExecutable and tenon compile --emit=executable write");
+  if (!fs::is_directory(folder, unknown))
+    throw NotFound(StrCat(folder.string(), " is no folder; ", what));
+  for (const std::string& file : files) {
+    if (!fs::exists(folder / file, unknown) && !unknown)
+      throw NotFound(StrCat("the folder ", folder.string(), " has no ", file, "; ", what));
+  }
+}
+
 SavedExecutable Load(const fs::path& folder, const LoadOptions& options) {
   const auto text = [&](const char* file) {
     return std::string(MappedFile::Open((folder / file).string())->bytes());
@@ -112,6 +129,7 @@ bool IsSavedExecutable(const std::string& folder) {
 absl::StatusOr<SavedExecutable> LoadExecutable(const std::string& folder,
                                                const LoadOptions& options) {
   return CatchErrors([&] {
+    RequireFiles(folder);
     try {
       return Load(folder, options);
     } catch (Error& error) {

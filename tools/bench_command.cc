@@ -82,7 +82,7 @@ void AddBenchCommand(CLI::App* app) {
   arguments->model.AddTo(command);
   arguments->compile.AddTo(command);
   command->add_option("--seconds", arguments->seconds, "how long to run it, 10 times at least")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(RealNumber(0, 3600))
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "of random inputs")
       ->check(WholeNumber(0))

@@ -23,6 +23,7 @@
 #include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/option_checks.h"
 #include "tenon/verify/fuzz_onnx.h"
 #include "tenon/verify/fuzz_operator.h"
 #include "tenon/verify/fuzz_passes.h"
@@ -36,6 +37,8 @@ using verify::FuzzStatistics;
 
 constexpr unsigned kSecondsACase = 60;
 constexpr int kFoundExit = 3;
+constexpr std::uint64_t kMaxPairs = 1'000'000;
+constexpr std::uint64_t kMaxCases = 1'000'000'000;
 
 struct FuzzArguments {
   std::string op;
@@ -221,7 +224,7 @@ void AddFuzzCommand(CLI::App* app) {
   command
       ->add_option("--pairs", arguments->pass_options.pairs,
                    "random pairs of passes per graph, besides each pass alone (4)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kMaxPairs))
       ->needs(graphs);
   command
       ->add_flag("--compile", arguments->pass_options.compile, "compile and run each graph as well")
@@ -244,7 +247,7 @@ void AddFuzzCommand(CLI::App* app) {
       ->check(CLI::ExistingDirectory)
       ->needs(onnx);
   command->add_option("--opset", arguments->onnx_options.opset, "opset of each model (any)")
-      ->check(CLI::Range(onnx_import::kFirstOpset, onnx_import::kLastOpset))
+      ->check(WholeNumber(onnx_import::kFirstOpset, onnx_import::kLastOpset))
       ->needs(onnx);
   command
       ->add_flag("--valid{false}", arguments->onnx_options.mutate,
@@ -262,9 +265,11 @@ void AddFuzzCommand(CLI::App* app) {
   command->add_option("--plugin", arguments->plugins, "shared object that registers operators")
       ->type_name("FILE.so");
   command->add_option("--cases", arguments->cases, "number of cases (1000)")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", arguments->seed,
-                      "seed of the first case; each later case takes the next number (1)");
+      ->check(WholeNumber(1, kMaxCases));
+  command
+      ->add_option("--seed", arguments->seed,
+                   "seed of the first case; each later case takes the next number (1)")
+      ->check(WholeNumber(0));
   command->add_flag("--keep-going", arguments->keep_going, "do not stop at the first finding");
   command->callback([arguments] { Fuzz(*arguments); });
 }

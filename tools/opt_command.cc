@@ -19,6 +19,7 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/explain.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/option_checks.h"
 
 namespace tenon::tools {
 namespace {
@@ -99,7 +100,7 @@ void AddOptCommand(CLI::App* app) {
   command
       ->add_option("--opt-level", arguments->opt_level,
                    "leave out passes of --passes that the compiler runs from a higher level on")
-      ->check(CLI::Range(0, 4));
+      ->check(WholeNumber(0, 4));
   command->add_option("--disable-pass", arguments->disabled, "pass of --passes to leave out")
       ->type_name("PASS");
   command->add_option("--require-pass", arguments->required, "pass of --passes to run at any level")

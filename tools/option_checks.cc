@@ -1,7 +1,9 @@
 #include "tenon/tools/option_checks.h"
 
+#include <cmath>
 #include <string>
 
+#include "tenon/support/real_text.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::tools {
@@ -15,6 +17,18 @@ CLI::Validator WholeNumber(std::uint64_t low, std::uint64_t high) {
     return StrCat(text,
                   number || ParseNumber<double>(text) ? " is out of range" : " is not a number",
                   "; it may be a whole number ", range);
+  };
+  return CLI::Validator(check, StrCat("[", range, "]"));
+}
+
+CLI::Validator RealNumber(double low, double high) {
+  const std::string range =
+      StrCat("from ", low, std::isfinite(high) ? StrCat(" to ", high) : std::string(" on"));
+  const auto check = [low, high, range](std::string& text) -> std::string {
+    const auto number = ParseReal<double>(text);
+    if (number && std::isfinite(*number) && *number >= low && *number <= high) return "";
+    return StrCat(text, number ? " is out of range" : " is not a number", "; it may be a number ",
+                  range);
   };
   return CLI::Validator(check, StrCat("[", range, "]"));
 }

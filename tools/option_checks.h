@@ -13,6 +13,9 @@ namespace tenon::tools {
 CLI::Validator WholeNumber(std::uint64_t low,
                            std::uint64_t high = std::numeric_limits<std::uint64_t>::max());
 
+// A number from `low` to `high`, or from `low` on.
+CLI::Validator RealNumber(double low, double high = std::numeric_limits<double>::infinity());
+
 }  // namespace tenon::tools
 
 #endif  // TENON_TOOLS_OPTION_CHECKS_H_

@@ -1,8 +1,11 @@
 #include "tenon/tools/results.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <set>
+#include <system_error>
 
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -51,6 +54,20 @@ std::vector<std::pair<std::string, std::string>> Assignments(const std::vector<s
       throw InvalidArgument(StrCat(option, ": ", pairs.back().first, " is given twice"));
   }
   return pairs;
+}
+
+void RequireDistinct(const std::vector<WrittenFile>& files) {
+  namespace fs = std::filesystem;
+  std::map<fs::path, std::string> written;
+  for (const WrittenFile& file : files) {
+    std::error_code ignored;
+    if (fs::exists(file.path, ignored) && !fs::is_regular_file(file.path, ignored)) continue;
+    const fs::path place = fs::weakly_canonical(fs::absolute(file.path), ignored);
+    const auto [found, is_new] = written.emplace(place, file.by);
+    if (!is_new)
+      throw InvalidArgument(
+          StrCat(found->second, " and ", file.by, " name one file, ", file.path, "; name two"));
+  }
 }
 
 std::vector<std::pair<std::size_t, std::string>> OutputFiles(const std::vector<std::string>& texts,

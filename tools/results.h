@@ -32,6 +32,15 @@ class ResultNames {
 std::vector<std::pair<std::string, std::string>> Assignments(const std::vector<std::string>& texts,
                                                              const std::string& option);
 
+// A file that is written, and what says so: "--output y0".
+struct WrittenFile {
+  std::string by;
+  std::string path;
+};
+// Throws InvalidArgument that names two of them which are one file. Devices and pipes may be
+// written several times.
+void RequireDistinct(const std::vector<WrittenFile>& files);
+
 // The requested files, each with the index of its result. Throws InvalidArgument for a name that no
 // result has and for a result that is requested twice, NotFound for a file that cannot be written.
 std::vector<std::pair<std::size_t, std::string>> OutputFiles(const std::vector<std::string>& texts,

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -172,7 +173,8 @@ std::vector<ir::Type> ResultTypesOf(const Executable& exe) {
 }
 
 Source LoadSource(const RunArguments& arguments) {
-  if (runtime::IsSavedExecutable(arguments.model.path)) {
+  // Of a folder that is none, loading says what it lacks.
+  if (std::filesystem::is_directory(arguments.model.path)) {
     runtime::SavedExecutable saved = ValueOrThrow(runtime::LoadExecutable(arguments.model.path));
     std::vector<ir::Type> types = ResultTypesOf(saved.executable);
     std::vector<runtime::InputInfo> inputs = saved.executable.inputs();
@@ -213,6 +215,20 @@ Executable CompileModule(std::optional<ir::Module>* module, const RunArguments& 
   return ValueOrThrow(Compile(*std::exchange(*module, std::nullopt), options));
 }
 
+// All that the run writes.
+std::vector<WrittenFile> FilesOf(const RunArguments& arguments) {
+  std::vector<WrittenFile> files;
+  const auto add = [&](const std::vector<std::string>& texts, const std::string& option) {
+    for (const auto& [name, path] : Assignments(texts, option))
+      files.push_back({StrCat(option, " ", name), path});
+  };
+  add(arguments.outputs, "--output");
+  add(arguments.saved_inputs, "--save-input");
+  if (!arguments.report.empty()) files.push_back({"--report", arguments.report});
+  if (!arguments.trace.empty()) files.push_back({"--trace", arguments.trace});
+  return files;
+}
+
 void Execute(const RunArguments& arguments) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
@@ -220,6 +236,7 @@ void Execute(const RunArguments& arguments) {
   // What the command line has wrong is told before the long work.
   const auto files =
       OutputFiles(arguments.outputs, ResultNames(source.result_names, source.result_types.size()));
+  RequireDistinct(FilesOf(arguments));
   if (!arguments.labels.empty()) CheckLabels(arguments, source.result_types);
   if (!arguments.report.empty()) RequireWritable(arguments.report);
   if (!arguments.trace.empty()) RequireWritable(arguments.trace);

@@ -203,7 +203,7 @@ void AddTuneCommand(CLI::App* app) {
   command->get_option("model")->required(false);
   arguments->compile.AddTo(command);
   command->add_option("--minutes", arguments->minutes, "how long it may take")
-      ->check(CLI::Range(0.0, 100000.0))
+      ->check(RealNumber(0, 100000))
       ->capture_default_str();
   CLI::Option* op =
       command
@@ -228,7 +228,7 @@ void AddTuneCommand(CLI::App* app) {
       ->add_option("--candidate-seconds", arguments->candidate_seconds,
                    "what a worker may take to compile and race a candidate, apart from its runs; "
                    "then it is ended")
-      ->check(CLI::Range(0.1, 100000.0))
+      ->check(RealNumber(0.1, 100000))
       ->capture_default_str();
   command
       ->add_option("--report", arguments->report,

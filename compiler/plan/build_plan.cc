@@ -238,7 +238,9 @@ class Builder {
         return;
       case ExprKind::kFunction:
         if (!e.As<FunctionNode>()->is_primitive())
-          throw Unimplemented("only calls of fused functions can be compiled; inline this one")
+          throw Unimplemented(
+              "a function that is a result, or that a run chooses, cannot be compiled; one that is "
+              "called in place, bound by a let or handed to a function is inlined")
               .At(e.span());
         return;
       case ExprKind::kIf:

@@ -145,21 +145,21 @@ std::vector<Expr> Mean(Node& node) {
 
 // 1 at the first maximum along the axis; up to opset 12, along all axes from this one on.
 std::vector<Expr> Hardmax(Node& node) {
-  const Shape shape = ShapeOf(node.input(0));
-  std::int64_t axis = AxisOf(node, node.opset() >= 13 ? -1 : 1);
+  const std::vector<Dim> shape = DimsOf(node.input(0));
+  const std::int64_t axis = AxisOf(node, node.opset() >= 13 ? -1 : 1);
   Expr x = node.input(0);
   if (node.opset() < 13) {
-    Ints flat(shape.begin(), shape.begin() + axis);
-    flat.push_back(-1);
-    x = node.Typed(ops::ReshapeToExtents(x, flat));
+    std::vector<Dim> flat(shape.begin(), shape.begin() + axis);
+    flat.push_back(ops::Product({shape.begin() + axis, shape.end()}));
+    x = node.Typed(ReshapeTo(x, flat));
   }
-  const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(axis)];
   const Expr best = ops::ArgMax(x, {.axis = Ints{axis}, .keepdims = true});
+  const auto place = static_cast<std::size_t>(axis);
   const Expr index =
-      PlacesAlong(static_cast<std::size_t>(RankOf(x)), static_cast<std::size_t>(axis), extent);
-  const Expr hit =
-      ops::Cast(Call(ops::Known().equal, {ops::Cast(best, Int64), index}), DataTypeOf(x));
-  return {node.Typed(node.opset() < 13 ? ops::ReshapeToExtents(hit, shape) : hit)};
+      PlacesAlong(node, static_cast<std::size_t>(RankOf(x)), place, DimsOf(x)[place]);
+  const Expr hit = node.Typed(
+      ops::Cast(Call(ops::Known().equal, {ops::Cast(best, Int64), index}), DataTypeOf(x)));
+  return {node.Typed(ReshapeTo(hit, shape))};
 }
 
 }  // namespace

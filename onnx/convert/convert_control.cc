@@ -10,6 +10,7 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/loop_function.h"
+#include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/onnx/convert/run_time_loop.h"
 #include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
@@ -55,7 +56,9 @@ std::vector<Expr> BranchAtRunTime(const Node& node, const Expr& condition,
                                    ir::Tuple::Make(no, node.span(), type), node.span(), type);
   std::vector<Expr> outputs;
   for (std::size_t i = 0; i < yes.size(); ++i)
-    outputs.push_back(ir::TupleGetItem::Make(result, static_cast<int>(i), node.span(), types[i]));
+    outputs.push_back(
+        MadeOf(node, ir::TupleGetItem::Make(result, static_cast<int>(i), node.span(), types[i]),
+               {yes[i], no[i]}));
   return outputs;
 }
 
@@ -102,8 +105,8 @@ Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::Value
         throw Unimplemented(
             StrCat("the output ", output.name(), " changes its type from turn to turn"));
     }
-    return node.Typed(
-        ops::Stack(turns, ops::NormalAxis(axis, static_cast<std::size_t>(RankOf(turns[0])) + 1)));
+    const auto rank = static_cast<std::size_t>(RankOf(turns[0])) + 1;
+    return MadeOf(node, node.Typed(ops::Stack(turns, ops::NormalAxis(axis, rank))), turns);
   }
   const auto& type = output.type().tensor_type();
   Shape shape = {0};
@@ -115,6 +118,8 @@ Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::Value
   if (!is_static)
     throw Unimplemented(StrCat("the loop runs no turn, and the extents of the output ",
                                output.name(), " are not declared"));
+  if (const NarrowType* narrow = FindNarrowType(type.elem_type()))
+    return node.OfNarrowType(ZerosOf(shape, narrow->carrier), *narrow);
   return ZerosOf(shape, ToDataType(type.elem_type(), StrCat("the output ", output.name())));
 }
 
@@ -219,6 +224,10 @@ std::vector<Expr> Loop(Node& node) {
   }
 }
 
+Expr PartAlong(const Node& node, const Expr& x, std::int64_t index, std::int64_t axis) {
+  return MadeOf(node, node.Typed(ElementAlong(x, index, axis)), {x});
+}
+
 // The states after the last step, then the results of all steps.
 std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& form,
                            const std::vector<Expr>& inputs) {
@@ -258,7 +267,7 @@ std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& f
     std::vector<Expr> given = values;
     for (std::size_t i = 0; i < form.scanned; ++i) {
       const std::int64_t at = form.input_directions[i] != 0 ? count - 1 - step : step;
-      given.push_back(node.Typed(ElementAlong(inputs[carried + i], at, axes[i])));
+      given.push_back(PartAlong(node, inputs[carried + i], at, axes[i]));
     }
     const std::vector<Expr> made = node.Inlined(body, given);
     for (std::size_t i = 0; i < carried; ++i) values[i] = made[i];
@@ -298,7 +307,7 @@ std::vector<Expr> Scan(Node& node) {
   std::vector<std::vector<Expr>> batches(results);
   for (std::int64_t b = 0; b < first[0]; ++b) {
     std::vector<Expr> of_batch;
-    for (const Expr& input : inputs) of_batch.push_back(node.Typed(ElementAlong(input, b, 0)));
+    for (const Expr& input : inputs) of_batch.push_back(PartAlong(node, input, b, 0));
     const std::vector<Expr> made = ScanOnce(node, body, form, of_batch);
     for (std::size_t i = 0; i < results; ++i) batches[i].push_back(made[i]);
   }

@@ -58,12 +58,15 @@ class Equation {
   }
 
   void Add(const Expr& value, const Labels& labels) {
-    const Shape shape = ShapeOf(value);
+    const std::vector<Dim> shape = DimsOf(value);
     for (std::size_t d = 0; d < labels.size(); ++d) {
-      std::int64_t& extent = extents_.emplace(labels[d], shape[d]).first->second;
-      if (extent == 1) extent = shape[d];
-      if (shape[d] != 1 && shape[d] != extent)
-        throw InvalidArgument(StrCat("a label stands for the extents ", extent, " and ", shape[d]));
+      Dim& extent = extents_.emplace(labels[d], shape[d]).first->second;
+      if (extent == Dim(1)) extent = shape[d];
+      if (shape[d] == Dim(1) || shape[d] == extent) continue;
+      const std::string both = StrCat("a label stands for the extents ", extent.ToString(), " and ",
+                                      shape[d].ToString());
+      if (extent.is_static() && shape[d].is_static()) throw InvalidArgument(both);
+      throw Unimplemented(both + ", which must be known to be one");
     }
     operands_.push_back(Diagonal({value, labels}));
   }
@@ -77,11 +80,11 @@ class Equation {
         continue;
       }
       // Elements off the diagonal are set to zero and summed over.
-      Shape shape = ShapeOf(operand.value);
-      if (shape[first] != shape[d]) throw InvalidArgument("a diagonal needs equal extents");
-      const Expr on = ir::Call::Make(
-          ops::Known().equal,
-          {PlacesAlong(shape.size(), first, shape[d]), PlacesAlong(shape.size(), d, shape[d])});
+      const std::vector<Dim> shape = DimsOf(operand.value);
+      if (!(shape[first] == shape[d])) throw InvalidArgument("a diagonal needs equal extents");
+      const Expr on =
+          ir::Call::Make(ops::Known().equal, {PlacesAlong(node_, shape.size(), first, shape[d]),
+                                              PlacesAlong(node_, shape.size(), d, shape[d])});
       const Expr zero = ops::Scalar(0, DataTypeOf(operand.value));
       operand.value = node_.Typed(ops::Sum(ops::Where(on, operand.value, zero),
                                            {.axis = Ints{static_cast<std::int64_t>(d)}}));
@@ -115,7 +118,7 @@ class Equation {
   Operand Product(const Operand& a, const Operand& b, std::size_t next) {
     Labels batch, rows, columns, inner;
     bool broadcasts = false;
-    const Shape a_shape = ShapeOf(a.value), b_shape = ShapeOf(b.value);
+    const std::vector<Dim> a_shape = DimsOf(a.value), b_shape = DimsOf(b.value);
     for (std::size_t d = 0; d < a.labels.size(); ++d) {
       const int label = a.labels[d];
       if (!Has(b.labels, label)) {
@@ -123,8 +126,8 @@ class Equation {
         continue;
       }
       (IsNeeded(label, next) ? batch : inner).push_back(label);
-      broadcasts =
-          broadcasts || a_shape[d] != b_shape[static_cast<std::size_t>(IndexOf(b.labels, label))];
+      broadcasts = broadcasts ||
+                   !(a_shape[d] == b_shape[static_cast<std::size_t>(IndexOf(b.labels, label))]);
     }
     for (const int label : b.labels) {
       if (!Has(a.labels, label)) columns.push_back(label);
@@ -140,53 +143,58 @@ class Equation {
       const Labels all = joined({batch, rows, columns, inner});
       return {node_.Typed(ops::Multiply(Spread(a, all), Spread(b, all))), all};
     }
+    if (batch.empty() && !rows.empty() && inner.size() == 1 && columns.size() == 1)
+      return {node_.Typed(ops::Matmul(InOrder(a, joined({rows, inner})),
+                                      InOrder(b, joined({inner, columns})))),
+              result};
     const auto extent = [&](const Labels& labels, const Operand& of) {
-      std::int64_t product = 1;
-      const Shape shape = ShapeOf(of.value);
+      Dim product = 1;
+      const std::vector<Dim> shape = DimsOf(of.value);
       for (const int label : labels)
-        product *= shape[static_cast<std::size_t>(IndexOf(of.labels, label))];
+        product = product * shape[static_cast<std::size_t>(IndexOf(of.labels, label))];
       return product;
     };
-    const Expr left = ops::ReshapeToExtents(InOrder(a, joined({batch, rows, inner})),
-                                            {extent(batch, a), extent(rows, a), extent(inner, a)});
+    const Expr left = node_.Typed(ReshapeTo(InOrder(a, joined({batch, rows, inner})),
+                                            {extent(batch, a), extent(rows, a), extent(inner, a)}));
     const Expr right =
-        ops::ReshapeToExtents(InOrder(b, joined({batch, inner, columns})),
-                              {extent(batch, a), extent(inner, b), extent(columns, b)});
-    Ints shape;
+        node_.Typed(ReshapeTo(InOrder(b, joined({batch, inner, columns})),
+                              {extent(batch, a), extent(inner, b), extent(columns, b)}));
+    std::vector<Dim> shape;
     for (const int label : result) {
       const Operand& of = Has(a.labels, label) ? a : b;
-      shape.push_back(ShapeOf(of.value)[static_cast<std::size_t>(IndexOf(of.labels, label))]);
+      shape.push_back(DimsOf(of.value)[static_cast<std::size_t>(IndexOf(of.labels, label))]);
     }
-    const Expr product = ops::BatchMatmul(left, right, {.transpose_b = false});
-    return {node_.Typed(ops::ReshapeToExtents(product, shape)), result};
+    const Expr product = node_.Typed(ops::BatchMatmul(left, right, {.transpose_b = false}));
+    return {node_.Typed(ReshapeTo(product, shape)), result};
   }
 
   // The operand with an axis of extent 1 for each label that it lacks.
   Expr Spread(const Operand& operand, const Labels& all) {
     Labels own;
-    Ints shape;
-    const Shape from = ShapeOf(operand.value);
-    for (const int label : all) {
-      const bool has = Has(operand.labels, label);
-      if (has) own.push_back(label);
-      shape.push_back(has ? from[static_cast<std::size_t>(IndexOf(operand.labels, label))] : 1);
+    std::vector<std::int64_t> added;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (Has(operand.labels, all[i])) {
+        own.push_back(all[i]);
+      } else {
+        added.push_back(static_cast<std::int64_t>(i));
+      }
     }
-    return ops::ReshapeToExtents(InOrder(operand, own), shape);
+    Expr spread = InOrder(operand, own);
+    for (const std::int64_t axis : added) spread = ops::ExpandDims(spread, axis);
+    return node_.Typed(spread);
   }
 
   // Repeats axes of extent 1 that stand for longer ones.
   Operand Broadcast(const Operand& operand) {
-    Ints shape;
+    std::vector<Dim> shape;
     for (const int label : operand.labels) shape.push_back(extents_.at(label));
-    if (Shape(shape) == ShapeOf(operand.value)) return operand;
-    return {node_.Typed(ir::Call::Make(ops::Known().broadcast_to, {operand.value},
-                                       attrs::Attrs::Make(ops::InitOpAttrs{.shape = shape}))),
-            operand.labels};
+    if (shape == DimsOf(operand.value)) return operand;
+    return {node_.Typed(BroadcastTo(node_.extents(), operand.value, shape)), operand.labels};
   }
 
   Node& node_;
   std::vector<Operand> operands_;
-  std::map<int, std::int64_t> extents_;
+  std::map<int, Dim> extents_;
   Labels output_;
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/batch_space_attrs.h"
 #include "tenon/ops/builders.h"
@@ -161,18 +162,17 @@ std::vector<Expr> ReverseSequence(Node& node) {
 }
 
 std::vector<Expr> EyeLike(Node& node) {
-  const Shape shape = ShapeOf(node.input(0));
+  const std::vector<Dim> shape = DimsOf(node.input(0));
   if (shape.size() != 2) throw InvalidArgument("the input must have rank 2");
   DataType dtype = DataTypeOf(node.input(0));
   if (node.Has("dtype"))
     dtype = ToDataType(static_cast<int>(node.Int("dtype", 0)), "the attribute dtype");
-  const std::int64_t k = node.Int("k", 0);
-  RequireConstantSize(static_cast<double>(shape[0]) * static_cast<double>(shape[1]));
-  std::vector<double> values(static_cast<std::size_t>(NumElements(shape)), 0);
-  for (std::int64_t i = 0; i < shape[0]; ++i) {
-    if (k >= -i && k < shape[1] - i) values[static_cast<std::size_t>(i * shape[1] + i + k)] = 1;
-  }
-  return {node.Typed(ops::Cast(ir::Constant::Make(NDArray::FromVector(shape, values)), dtype))};
+  if (const Dim elements = ops::Product(shape); elements.is_static())
+    RequireConstantSize(static_cast<double>(elements.value()));
+  const Expr k = ir::Constant::Make(NDArray::Scalar<std::int64_t>(node.Int("k", 0)));
+  const Expr row = PlacesAlong(node, 2, 0, shape[0]), column = PlacesAlong(node, 2, 1, shape[1]);
+  const Expr diagonal = ops::Subtract(column, row);
+  return {node.Typed(ops::Cast(ir::Call::Make(ops::Known().equal, {diagonal, k}), dtype))};
 }
 
 // The attribute blocksize: the side of the square tiles that move to or from the channels.
@@ -218,10 +218,12 @@ std::vector<Expr> SpaceToDepth(Node& node) {
 }
 
 // All elements in order, of which `k`, an expression that is no number or a value of a run, are
-// kept.
-std::vector<Expr> FirstOfOrder(Node& node, std::int64_t axis, const std::optional<Dim>& k,
+// kept. A run refuses more than there are. Where there are no variables of runs, the count may say
+// where results are cut, and no more: then there are at most all of them.
+std::vector<Expr> FirstOfOrder(Node& node, std::int64_t axis, std::optional<Dim> k,
                                const ops::TopKAttrs& attrs) {
   const Dim extent = DimsOf(node.input(0))[static_cast<std::size_t>(axis)];
+  if (!k && node.loops() != nullptr) k = ExtentOf(node, node.input(1));
   const Expr both = node.Typed(Call(ops::OpRegistry::Global().Get("topk"), {node.input(0)}, attrs));
   std::vector<Expr> results;
   for (const int i : {0, 1}) {

@@ -1,8 +1,11 @@
 // Reductions and normalisations along axes.
+#include <utility>
+
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
 namespace {
@@ -47,6 +50,28 @@ Converter ReduceBetween(Expr (*before)(const Expr&), Expr (*after)(const Expr&))
 }
 
 Expr Square(const Expr& x) { return ops::Multiply(x, x); }
+
+// Of integers it is the integer part of the root, which float64 has exactly up to 2^53.
+std::vector<Expr> ReduceL2(Node& node) {
+  const Expr& x = node.input(0);
+  const DataType type = DataTypeOf(x);
+  const ops::ReduceAttrs reduce = Axes(node, 18);
+  const Expr real = type.is_float() ? x : ops::Cast(x, Float64);
+  const Expr squares = Square(real);
+  const Expr root = ops::Sqrt(IsNoOp(node, reduce) ? squares : ops::Sum(squares, reduce));
+  return {node.Typed(type.is_float() ? root : ops::Cast(root, type))};
+}
+
+// The standard's types held integers up to opset 27, though its reference has no result for them.
+Converter OfFloats(Converter convert) {
+  return [convert = std::move(convert)](Node& node) {
+    if (const DataType type = DataTypeOf(node.input(0)); !type.is_float())
+      throw Unimplemented(
+          StrCat("the input has the type ", type.ToString(),
+                 "; a logarithm is one of floats, to which a Cast brings the input"));
+    return convert(node);
+  };
+}
 
 // Exponentials of the differences from the maximum do not overflow. Where the maximum is infinite,
 // the exponentials of the elements themselves are taken.
@@ -106,9 +131,9 @@ void AddReduceConverters(ConverterTable* table) {
   t["ReduceProd"] = Reduce(known.prod, 18);
   t["ReduceSum"] = Reduce(known.sum, 13);
   t["ReduceL1"] = ReduceBetween(ops::Abs, nullptr);
-  t["ReduceL2"] = ReduceBetween(Square, ops::Sqrt);
-  t["ReduceLogSum"] = ReduceBetween(nullptr, ops::Log);
-  t["ReduceLogSumExp"] = ReduceLogSumExp;
+  t["ReduceL2"] = ReduceL2;
+  t["ReduceLogSum"] = OfFloats(ReduceBetween(nullptr, ops::Log));
+  t["ReduceLogSumExp"] = OfFloats(ReduceLogSumExp);
   t["ReduceSumSquare"] = ReduceBetween(Square, nullptr);
   t["ArgMax"] = ArgReduce(known.argmax);
   t["ArgMin"] = ArgReduce(known.argmin);

@@ -4,11 +4,11 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "tenon/ir/flatten.h"
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/onnx/opset.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/registry.h"
@@ -99,12 +99,6 @@ struct MissingSearch {
     }
   }
 };
-
-// Operators that only move elements: a narrow type goes through them.
-constexpr std::string_view kMovers[] = {"DepthToSpace", "Dropout",      "Expand",   "Flatten",
-                                        "Gather",       "Identity",     "Pad",      "Reshape",
-                                        "Slice",        "SpaceToDepth", "Split",    "Squeeze",
-                                        "Tile",         "Transpose",    "Unsqueeze"};
 
 }  // namespace
 
@@ -247,13 +241,7 @@ std::vector<Expr> GraphImporter::OutputsOf(const onnx::NodeProto& proto,
   const std::vector<Expr> outputs =
       handler.converter != nullptr ? (*handler.converter)(node) : ConvertCustom(handler.op, node);
   node.RequireAllHandled();
-  if (!inputs.empty() && !outputs.empty() &&
-      std::find(std::begin(kMovers), std::end(kMovers), proto.op_type()) != std::end(kMovers)) {
-    const NarrowType* narrow = node.NarrowTypeOf(0);
-    const std::size_t moved = proto.op_type() == "Split" ? outputs.size() : 1;
-    for (std::size_t i = 0; narrow != nullptr && i < moved; ++i)
-      node.OfNarrowType(outputs[i], *narrow);
-  }
+  KeepNarrowTypes(node, outputs);
   return outputs;
 }
 

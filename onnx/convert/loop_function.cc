@@ -6,6 +6,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/convert/known_extents.h"
+#include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
@@ -76,9 +77,9 @@ void LoopParts::Carry(const Expr& variable, const Expr& value, const Expr& after
 
 void LoopParts::CarryBuffer(const Node& node, const Dim& count, const Expr& place,
                             const Expr& element) {
-  const Expr buffer = BufferFor(node, count, element.checked_type());
-  const Expr variable = LoopVariable(node, buffer.checked_type());
-  Carry(variable, buffer, Written(node, variable, place, element));
+  const Expr buffer = MadeOf(node, BufferFor(node, count, element.checked_type()), {element});
+  const Expr variable = LoopVariable(node, buffer);
+  Carry(variable, buffer, MadeOf(node, Written(node, variable, place, element), {element}));
 }
 
 Expr TurnNumber(std::int64_t value) {
@@ -97,6 +98,9 @@ StepNumbers::StepNumbers(const Node& node, const Dim& steps, const Expr& array, 
 
 Expr LoopVariable(const Node& node, const ir::Type& type) {
   return ir::Var::MakeChecked("v", type, node.span());
+}
+Expr LoopVariable(const Node& node, const Expr& value) {
+  return MadeOf(node, LoopVariable(node, value.checked_type()), {value});
 }
 
 MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
@@ -157,7 +161,8 @@ MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
   const Expr result = call(std::move(given));
   for (std::size_t i = 0; i < types.size(); ++i)
     loop.final_state.push_back(
-        ir::TupleGetItem::Make(result, static_cast<int>(i), node.span(), types[i]));
+        MadeOf(node, ir::TupleGetItem::Make(result, static_cast<int>(i), node.span(), types[i]),
+               {parts.initial[i], parts.next[i]}));
   return loop;
 }
 

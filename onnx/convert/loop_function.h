@@ -57,8 +57,9 @@ struct MadeLoop {
   bool is_constant = false;
 };
 
-// A variable of the loop's state.
+// A variable of the loop's state, typed as given or as its first value.
 Expr LoopVariable(const Node& node, const ir::Type& type);
+Expr LoopVariable(const Node& node, const Expr& value);
 // A constant of type int64, as numbers of turns are.
 Expr TurnNumber(std::int64_t value);
 // How many elements an array has along an axis, and the place of the last: constants, or values
@@ -68,7 +69,8 @@ struct StepNumbers {
   Expr count, last;
 };
 // Values around the loop become arguments, constants excepted. All parts are typed. Throws
-// Unimplemented for a value whose type a turn changes or whose extents are not known at import.
+// Unimplemented or InvalidArgument for a value whose type a turn changes, and Unimplemented for one
+// whose extents are not known at import.
 MadeLoop MakeLoop(const Node& node, const LoopParts& parts);
 
 }  // namespace tenon::onnx_import

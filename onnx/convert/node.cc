@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tenon/ir/visit.h"
+#include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
@@ -300,11 +301,12 @@ Expr FirstAlong(const Node& node, const Expr& x, const Expr& count, std::int64_t
         count, DimsOf(x)[static_cast<std::size_t>(axis)], node.proto().op_type());
     const Expr first = node.Typed(ops::TakeFirst(x, count, {.axis = axis, .extent = extent}));
     node.extents().Add(first);
-    return first;
+    return MadeOf(node, first, {x});
   }
   const std::int64_t first = known->data.ToVector<std::int64_t>().at(0);
-  return node.Typed(
+  const Expr slice = node.Typed(
       ops::StridedSlice(x, {.begin = {0}, .end = {first}, .strides = {1}, .axes = Ints{axis}}));
+  return MadeOf(node, slice, {x});
 }
 
 // By a stable sort.

@@ -6,6 +6,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/convert/loop_function.h"
+#include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
@@ -21,7 +22,7 @@ namespace {
 
 LoopState Variables(const Node& node, const LoopState& values) {
   LoopState variables;
-  for (const Expr& value : values) variables.push_back(LoopVariable(node, value.checked_type()));
+  for (const Expr& value : values) variables.push_back(LoopVariable(node, value));
   return variables;
 }
 
@@ -63,8 +64,6 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
   const Expr condition = FirstCondition(node, form);
   LoopState carried;
   for (std::size_t i = 0; i < form.carried; ++i) {
-    if (node.NarrowTypeOf(i + 2) != nullptr)
-      throw Unimplemented("the loop carries a value of a type that a wider one carries");
     const Expr& value = node.input(i + 2);
     if (value && value.kind() == ir::ExprKind::kTuple)
       throw Unimplemented(StrCat("the loop carries ", KindOf(value), " (input ", i + 2,
@@ -149,9 +148,11 @@ std::optional<std::vector<Expr>> ScanAtRunTime(Node& node, const ScanSteps& step
   const LoopState initial(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(carried));
   const LoopState states = Variables(node, initial);
   std::vector<Expr> given = states;
-  for (std::size_t i = 0; i < form.scanned; ++i)
-    given.push_back(node.Typed(ops::Take(inputs[carried + i], place(step, form.input_directions[i]),
-                                         {.axis = steps.axes[i]})));
+  for (std::size_t i = 0; i < form.scanned; ++i) {
+    const Expr& all = inputs[carried + i];
+    const Expr at = place(step, form.input_directions[i]);
+    given.push_back(MadeOf(node, node.Typed(ops::Take(all, at, {.axis = steps.axes[i]})), {all}));
+  }
   const std::vector<Expr> made = node.Inlined(steps.body, given);
   LoopParts parts;
   parts.Carry(step, TurnNumber(0), node.Typed(ops::Add(step, TurnNumber(1))));
@@ -171,7 +172,7 @@ std::optional<std::vector<Expr>> ScanAtRunTime(Node& node, const ScanSteps& step
     Ints order;
     for (std::size_t d = 1; d < rank; ++d) order.push_back(static_cast<std::int64_t>(d));
     order.insert(order.begin() + axis, 0);
-    if (axis != 0) all = node.Typed(ops::Transpose(all, order));
+    if (axis != 0) all = MadeOf(node, node.Typed(ops::Transpose(all, order)), {all});
   }
   return results;
 }

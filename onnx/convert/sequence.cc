@@ -1,5 +1,6 @@
 #include "tenon/onnx/convert/sequence.h"
 
+#include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/ops/builders.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -37,7 +38,8 @@ std::string KindOf(const Expr& value) {
 Expr SelectedOf(const Node& node, const Expr& condition, const Expr& yes, const Expr& no) {
   if (yes == no) return yes;
   const auto *first = yes.As<ir::TupleNode>(), *second = no.As<ir::TupleNode>();
-  if (first == nullptr || second == nullptr) return node.Typed(ops::Where(condition, yes, no));
+  if (first == nullptr || second == nullptr)
+    return MadeOf(node, node.Typed(ops::Where(condition, yes, no)), {yes, no});
   std::vector<Expr> fields;
   for (std::size_t i = 0; i < first->fields.size(); ++i)
     fields.push_back(SelectedOf(node, condition, first->fields[i], second->fields.at(i)));

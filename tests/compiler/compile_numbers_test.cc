@@ -55,6 +55,21 @@ TEST(CompileTest, NaNStaysNaNThroughMaximaAndSoftmaxWhereThatIsAskedFor) {
   }
 }
 
+TEST(CompileTest, FunctionsThatAreValuesAreInlined) {
+  const NDArray x = NDArray::FromVector<float>({3}, {1, 2, 3});
+  for (const char* body :
+       {"(fn (%y) { multiply(%y, %y) })(%x)", "let %f = fn (%y) { multiply(%y, %x) }; %f(%x)",
+        "let %f = fn (%g, %y) { %g(%y) }; %f(fn (%z) { multiply(%z, %z) }, %x)"}) {
+    for (const int level : {0, 3}) {
+      const ir::Module module =
+          Parsed(StrCat("def @main(%x: Tensor[(3), float32]) { ", body, " }"));
+      EXPECT_EQ(Outcome(module, {{"x", x}}, {.opt_level = level})[0].ToVector<float>(),
+                (std::vector<float>{1, 4, 9}))
+          << body << level;
+    }
+  }
+}
+
 TEST(CompileTest, AWindowOfAllChannelsMayBeOfAnySize) {
   const auto with = [](const char* attributes) {
     return Parsed(StrCat("def @main(%x: Tensor[(1, 3, 4, 4), float32]) { nn.lrn(%x, ", attributes,

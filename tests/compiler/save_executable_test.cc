@@ -151,8 +151,14 @@ TEST(SavedFilesTest, AMissingFileIsNamed) {
   for (const char* file : kFiles) {
     const SavedFolder saved;
     fs::remove(saved.File(file));
-    EXPECT_THAT(saved.Failure(), HasSubstr(file));
+    EXPECT_THAT(saved.Failure(),
+                AllOf(HasSubstr(StrCat("the folder ", saved.path(), " has no ", file)),
+                      HasSubstr("tenon.json, graph.json, params.bin, kernels.so"),
+                      HasSubstr("which SaveExecutable")));
+    EXPECT_EQ(LoadExecutable(saved.path()).status().code(), absl::StatusCode::kNotFound);
   }
+  EXPECT_THAT(std::string(LoadExecutable("/nowhere/net").status().message()),
+              HasSubstr("/nowhere/net is no folder"));
 }
 
 TEST(SavedFilesTest, ADamagedFileIsNamed) {

@@ -220,11 +220,25 @@ INSTANTIATE_TEST_SUITE_P(
             "    def @main(%x) { add(%x, 99999999999999999999) }\n"
             "                            ^^^^^^^^^^^^^^^^^^^^"},
         Refused{"FloatBeyondItsRange", "def @main(%x) { add(%x, 1e39f) }",
-                "test.relay:1:25: '1e39f' is not a constant; constants are 1 (int32), 1i64, "
-                "1i16, 1f (float32), 1f64, 1f16\n"
+                "test.relay:1:25: '1e39f' is beyond the numbers of float32\n"
                 "  note: \n"
                 "    def @main(%x) { add(%x, 1e39f) }\n"
                 "                            ^^^^^"},
+        Refused{"FloatBeyond64Bits", "def @main(%x) { add(%x, 1e400f) }",
+                "test.relay:1:25: '1e400f' is beyond the numbers of float32\n"
+                "  note: \n"
+                "    def @main(%x) { add(%x, 1e400f) }\n"
+                "                            ^^^^^^"},
+        Refused{"HalfBeyondItsRange", "def @main(%x) { add(%x, 65520f16) }",
+                "test.relay:1:25: '65520f16' is beyond the numbers of float16\n"
+                "  note: \n"
+                "    def @main(%x) { add(%x, 65520f16) }\n"
+                "                            ^^^^^^^^"},
+        Refused{"AttributeBeyondItsRange", "def @main(%x) { clip(%x, a_min=0f, a_max=1e400) }",
+                "test.relay:1:42: '1e400' is beyond the numbers of float64\n"
+                "  note: \n"
+                "    def @main(%x) { clip(%x, a_min=0f, a_max=1e400) }\n"
+                "                                             ^^^^^"},
         Refused{"NumberWithLetters", "def @main(%x) { add(%x, 1x) }",
                 "test.relay:1:25: '1x' is not a number that can be read\n"
                 "  note: \n"

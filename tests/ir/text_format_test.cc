@@ -2,8 +2,11 @@
 #include "tenon/ir/text_format.h"
 
 #include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <ostream>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tenon/ir/structural.h"
@@ -13,6 +16,8 @@
 
 namespace tenon::ir {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr char kVersion[] = "#[version = \"0.0.5\"]\n";
 
@@ -129,6 +134,37 @@ TEST(ParserTest, CommentsTypeCommentsAndBlanksAreSkipped) {
   EXPECT_EQ(MainOf("// first\n/* second\n*/ def @main(%x /* third */) {\n\n"
                    "  exp(%x) /* ty=Tensor[(1), float32] */ // last\n}\r\n\t"),
             "def @main(%x) {\n  exp(%x)\n}\n");
+}
+
+TEST(ParserTest, AByteOrderMarkIsSkippedAndNotCounted) {
+  EXPECT_TRUE(StructuralEqual(Parse("\xEF\xBB\xBF"
+                                    "def @main(%x) { exp(%x) }"),
+                              Parse("def @main(%x) { exp(%x) }")));
+  EXPECT_THAT(std::string(TryParse("\xEF\xBB\xBF"
+                                   "def main")
+                              .status()
+                              .message()),
+              HasSubstr("test.relay:1:5: "));
+  // Elsewhere it is a character like any other.
+  EXPECT_FALSE(TryParse("def @main(%x) { \xEF\xBB\xBF"
+                        "exp(%x) }")
+                   .ok());
+}
+
+TEST(ParserTest, ANumberIsTheNearestThatItsTypeHolds) {
+  const Module module = Parse("def @main() { (1e-50f, -1e-50f, 1e-45f, 1e-400f64, 1e-9f16) }");
+  const auto& fields = module.Main().body.As<TupleNode>()->fields;
+  const auto real = [&](std::size_t i) {
+    return fields[i].As<ConstantNode>()->data.ToVector<float>()[0];
+  };
+  EXPECT_EQ(real(0), 0);
+  EXPECT_FALSE(std::signbit(real(0)));
+  EXPECT_EQ(real(1), 0);
+  EXPECT_TRUE(std::signbit(real(1)));
+  EXPECT_EQ(real(2), std::ldexp(1.0F, -149));  // the least above 0
+  EXPECT_EQ(fields[3].As<ConstantNode>()->data.ToVector<double>()[0], 0);
+  EXPECT_EQ(*static_cast<const std::uint16_t*>(fields[4].As<ConstantNode>()->data.raw()), 0);
+  EXPECT_TRUE(StructuralEqual(Parse(Print(module)), module));
 }
 
 TEST(ParserTest, AnExpressionBecomesMain) {

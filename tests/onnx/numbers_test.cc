@@ -10,6 +10,7 @@ namespace tenon::onnx_import {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing_graphs::Random;
 
@@ -66,6 +67,31 @@ TEST(OnnxNumbersTest, ConstantsOfAnySizeAreRefused) {
   eye.Node("EyeLike", {"x"}, {"y"}, "identity");
   EXPECT_THAT(MessageOf(Imported(eye), kInvalid),
               AllOf(HasSubstr("identity"), HasSubstr("a constant of 1.09951e+12 elements")));
+}
+
+TEST(OnnxNumbersTest, TheNormOfIntegersIsTheIntegerPartOfItsRoot) {
+  const auto norms = [](const NDArray& x) {
+    Model model(18);
+    model.InputLike("x", x).Integers("axis", {1}).Output("y");
+    SetInt(model.Node("ReduceL2", {"x", "axis"}, {"y"}), "keepdims", 0);
+    return Computed(model, {{"x", x}})[0];
+  };
+  // Squares of the last row do not fit 32 bits.
+  const std::vector<std::int32_t> values = {3, 4, 1, 1, -5, 12, 300000, -400000};
+  EXPECT_THAT(norms(NDArray::FromVector<std::int32_t>({4, 2}, values)).ToVector<std::int32_t>(),
+              ElementsAre(5, 1, 13, 500000));
+  EXPECT_THAT(norms(NDArray::FromVector<std::int64_t>({1, 2}, {-30000000, 40000000}))
+                  .ToVector<std::int64_t>(),
+              ElementsAre(50000000));
+  EXPECT_THAT(norms(NDArray::FromVector<std::uint32_t>({1, 2}, {6, 8})).ToVector<std::uint32_t>(),
+              ElementsAre(10));
+  for (const char* type : {"ReduceLogSum", "ReduceLogSumExp"}) {
+    Model model(18);
+    model.Input("x", {2}, TensorProto::INT32).Output("y").Node(type, {"x"}, {"y"}, "logarithm");
+    EXPECT_THAT(MessageOf(Imported(model), absl::StatusCode::kUnimplemented),
+                AllOf(HasSubstr("logarithm"), HasSubstr("the input has the type int32; a logarithm "
+                                                        "is one of floats")));
+  }
 }
 
 TEST(OnnxNumbersTest, ADepthThatIsNoIntegerIsRefused) {

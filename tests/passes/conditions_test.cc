@@ -12,6 +12,7 @@
 
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
+#include "tenon/ops/nn_attrs.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
@@ -525,6 +526,19 @@ TEST(ConditionsOfTest, AreThoseOfAllCallsOnce) {
                          "float32], %w: Tensor[(4, 3, 5), float32]) {"
                          "  (nn.conv1d(%x, %w), nn.conv1d(%y, %w), nn.conv1d(%x, %w)) }"),
               ::testing::ElementsAre("5 <= h, for nn.conv1d", "3 == c, for nn.conv1d"));
+}
+
+// Imported models have places without lines.
+TEST(ConditionsOfTest, NodesOfModelsAreNamed) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({Dim::Symbol("n"), 3}, Float32));
+  const ir::Var w = ir::Var::Make("w", ir::TensorType({4, Dim::Symbol("c")}, Float32));
+  const Expr product =
+      ir::Call::Make(ops::OpRegistry::Global().Get("nn.dense"), {x, w},
+                     attrs::Attrs::Make(ops::DenseAttrs{}), {.source = "up (Gemm)"});
+  const ir::Module module = ir::Module().With("main", ir::Function::Make({x, w}, product));
+  const auto conditions = ConditionsOf(InferType(module).Main().body);
+  ASSERT_EQ(conditions.size(), 1U);
+  EXPECT_EQ(conditions[0].ToString(), "c == 3, for nn.dense of up (Gemm)");
 }
 
 // The annotation says a number where the operator gives an expression.

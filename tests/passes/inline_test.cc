@@ -1,5 +1,8 @@
 #include "tenon/passes/inline.h"
 
+#include <ostream>
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tenon/ir/structural.h"
@@ -8,13 +11,10 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/registry.h"
 #include "tenon/support/strings.h"
+#include "tenon/tests/relay_text.h"
 
 namespace tenon::passes {
 namespace {
-
-ir::Module Parse(const std::string& text) {
-  return ir::ParseModule(text, ops::OpRegistry::Global().Resolver()).value();
-}
 
 struct Case {
   const char* rule;
@@ -80,6 +80,72 @@ TEST(InlineAllTest, EveryUseHasVariablesOfItsOwn) {
              InlineRule::kAll);
   ir::VerifyModule(inlined);
   EXPECT_EQ(inlined.functions().size(), 1U);
+}
+
+struct Literals {
+  const char* rule;
+  const char* before;
+  const char* after;
+  friend void PrintTo(const Literals& l, std::ostream* out) { *out << l.rule; }
+};
+class InlineLiteralsTest : public testing::TestWithParam<Literals> {};
+
+TEST_P(InlineLiteralsTest, GivesTheExpectedModule) {
+  const ir::Module inlined = Inline(Parse(GetParam().before), InlineRule::kAll);
+  ir::VerifyModule(inlined);
+  EXPECT_TRUE(ir::StructuralEqual(inlined, Parse(GetParam().after))) << ir::PrintModule(inlined);
+}
+
+constexpr Literals kLiterals[] = {
+    {"CalledInPlace", "def @main(%x) { (fn (%y) { add(%y, %y) })(exp(%x)) }",
+     "def @main(%x) { %0 = exp(%x); add(%0, %0) }"},
+    {"BoundToAVariable", "def @main(%x) { let %f = fn (%y) { exp(%y) }; %f(%f(%x)) }",
+     "def @main(%x) { exp(exp(%x)) }"},
+    {"BoundToTwoVariables",
+     "def @main(%x) { let %f = fn (%y) { exp(%y) }; let %g = %f; add(%g(%x), %f(%x)) }",
+     "def @main(%x) { add(exp(%x), exp(%x)) }"},
+    {"ReadingWhatIsAround",
+     "def @main(%x) { let %a = tanh(%x); let %f = fn (%y) { add(%y, %a) }; %f(%f(%x)) }",
+     "def @main(%x) { let %a = tanh(%x); add(add(%x, %a), %a) }"},
+    {"BindingVariables",
+     "def @main(%x) { let %f = fn (%y) { let %z = exp(%y); add(%z, %z) }; add(%f(%x), %f(%x)) }",
+     "def @main(%x) { add((let %a = exp(%x); add(%a, %a)), (let %b = exp(%x); add(%b, %b))) }"},
+    {"HandedToAFunction",
+     "def @twice(%f, %x) { %f(%f(%x)) }\n"
+     "def @main(%x) { add(@twice(fn (%y) { exp(%y) }, %x), @twice(fn (%y) { tanh(%y) }, %x)) }",
+     "def @main(%x) { add(exp(exp(%x)), tanh(tanh(%x))) }"},
+    {"GivenByAFunction",
+     "def @adder(%a) { fn (%y) { add(%y, %a) } }\n"
+     "def @main(%x) { let %f = @adder(%x); %f(exp(%x)) }",
+     "def @main(%x) { add(exp(%x), %x) }"},
+    {"AVariableOfAGlobalFunction",
+     "def @f(%y) { exp(%y) }\ndef @main(%x) { let %g = @f; %g(%g(%x)) }",
+     "def @main(%x) { exp(exp(%x)) }"},
+    {"InABranch",
+     "def @main(%c: bool, %x) { let %f = fn (%y) { exp(%y) }; if (%c) { %f(%x) } else { %x } }",
+     "def @main(%c: bool, %x) { if (%c) { exp(%x) } else { %x } }"},
+    {"AKernelStays", "def @main(%x) { (fn (%y, Primitive=1) { exp(%y) })(%x) }",
+     "def @main(%x) { (fn (%y, Primitive=1) { exp(%y) })(%x) }"},
+};
+INSTANTIATE_TEST_SUITE_P(Rules, InlineLiteralsTest, testing::ValuesIn(kLiterals),
+                         [](const auto& info) { return info.param.rule; });
+
+// No text says this.
+TEST(InlineAllTest, AFunctionThatReadsItsOwnVariableStays) {
+  const ir::Var f = ir::Var::Make("f"), x = ir::Var::Make("x"), y = ir::Var::Make("y");
+  const ir::Expr literal = ir::Function::Make({y}, ir::Call::Make(f, {y}));
+  const ir::Module module = ir::Module().With(
+      "main", ir::Function::Make({x}, ir::Let::Make(f, literal, ir::Call::Make(f, {x}))));
+  EXPECT_TRUE(ir::StructuralEqual(Inline(module, InlineRule::kAll), module));
+}
+
+// It has no type, which is found out later.
+TEST(InlineAllTest, FunctionsThatAreHandedOnWithoutEndAreRefused) {
+  const Error error = ErrorOf([] {
+    Inline(Parse("def @main(%x) { (fn (%f) { %f(%f) })(fn (%f) { %f(%f) }) }"), InlineRule::kAll);
+  });
+  EXPECT_THAT(std::string(error.message()),
+              testing::HasSubstr("functions are handed to functions in more than 1000 levels"));
 }
 
 // Neither the stack nor the time of a body for each function on the way is there for this.

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tenon/passes/pattern/pattern.h"
 #include "tenon/passes/pattern/pattern_match.h"
 #include "tenon/tests/relax/relax_text.h"
@@ -297,6 +299,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "the attribute a is given twice"},
         Refusal{"ConstantOutOfRange", "    return R.const(300, \"uint8\")\n",
                 "300 is not a value of uint8"},
+        Refusal{"RealOutOfRange", "    return R.const(1e39, \"float32\")\n",
+                "1e39 is not a value of float32"},
+        Refusal{"AttributeOutOfRange", "    return R.clip(x, 0, 1e400)\n",
+                "'1e400' is beyond the numbers of float64"},
         Refusal{"NoMetadata", "    return metadata[\"relax.expr.Constant\"][0]\n",
                 "the text has no metadata"},
         Refusal{"Nested", "", "expected an indented block"},
@@ -344,6 +350,27 @@ TEST(ReadTest, FunctionsThatCallEachOtherWithoutAResultTypeAreRefused) {
 TEST(ReadTest, BracketsOfADecoratorMustMatch) {
   EXPECT_THAT(RefusalOf("@I.ir_module(]\nclass Module:\n    pass\n"),
               HasSubstr("expected ')', which closes '('"));
+}
+
+TEST(ReadTest, AByteOrderMarkIsSkippedAndNotCounted) {
+  const std::string text = Main(kRow, "    return R.nn.relu(x)\n");
+  EXPECT_TRUE(ir::StructuralEqual(Read("\xEF\xBB\xBF" + text), Read(text)));
+  EXPECT_TRUE(LooksLikeRelax("\xEF\xBB\xBF" + text));
+  EXPECT_THAT(RefusalOf("\xEF\xBB\xBF"
+                        "def main"),
+              HasSubstr("test.py:1:"));
+  EXPECT_EQ(RefusalOf("\xEF\xBB\xBF"
+                      "x"),
+            RefusalOf("x"));
+}
+
+TEST(ReadTest, ANumberIsTheNearestThatItsTypeHolds) {
+  const auto value = [](const char* text) {
+    return ReadExpr(kRow, text).As<ir::ConstantNode>()->data;
+  };
+  EXPECT_EQ(value("R.const(1e-50, \"float32\")").ToVector<float>()[0], 0);
+  EXPECT_EQ(value("R.const(1e-400, \"float64\")").ToVector<double>()[0], 0);
+  EXPECT_EQ(value("R.const(1e-45, \"float32\")").ToVector<float>()[0], std::ldexp(1.0F, -149));
 }
 
 TEST(ReadTest, OtherTextIsRecognised) {

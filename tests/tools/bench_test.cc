@@ -23,7 +23,9 @@ TEST_F(BenchTest, TellsTimesInOrder) {
   EXPECT_GT(summary["peak_bytes"], 1 << 20);
   EXPECT_THAT(OutputOf("bench %/model.relay --seconds 0"),
               AllOf(HasSubstr("least"), HasSubstr("10 runs"), HasSubstr("1 kernels")));
-  EXPECT_THAT(ErrorOf("bench %/model.relay --seconds=-1"), HasSubstr("--seconds"));
+  for (const char* wrong : {"-1", "nan", "inf", "-inf", "3601", "1e400", "one", "1x"})
+    EXPECT_THAT(ErrorOf(StrCat("bench %/model.relay --seconds='", wrong, "'")),
+                AllOf(HasSubstr("--seconds"), HasSubstr("it may be a number from 0 to 3600")));
   EXPECT_THAT(ErrorOf("bench %/absent.onnx"), HasSubstr("absent.onnx"));
 }
 

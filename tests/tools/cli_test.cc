@@ -1,6 +1,7 @@
 // The tenon program as a user calls it: a child process, its exit code and what it prints.
 #include <filesystem>
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -382,6 +383,12 @@ TEST_F(CliTest, ABadPluginIsNamed) {
   EXPECT_THAT(ErrorOf("run %/model.relay --plugin %/text.so"),
               AllOf(HasSubstr("text.so"), HasSubstr("cannot be loaded")));
   EXPECT_THAT(ErrorOf("ops --plugin %/none.so"), HasSubstr("none.so"));
+  // A library that is no plug-in, such as that of the C language.
+  Dl_info libc;
+  ASSERT_NE(dladdr(dlsym(RTLD_DEFAULT, "malloc"), &libc), 0);
+  EXPECT_THAT(ErrorOf(StrCat("ops --plugin ", libc.dli_fname)),
+              AllOf(HasSubstr(libc.dli_fname), HasSubstr("is no plug-in of Tenon"),
+                    HasSubstr("TENON_REGISTER_OP")));
 }
 
 TEST_F(CliTest, UnknownOptionsValuesAndCommandsAreFailures) {

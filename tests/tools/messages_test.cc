@@ -48,6 +48,16 @@ TEST_F(MessagesTest, ValuesThatAreOutOfRangeAreToldInFewWords) {
               HasSubstr("-1 is out of range; it may be a whole number from 0 on"));
   EXPECT_THAT(ErrorOf("run %/one.relay --threads two"),
               HasSubstr("two is not a number; it may be a whole number 0 to 1024"));
+  for (const char* wrong : {"nan", "inf", "-1"}) {
+    EXPECT_THAT(ErrorOf(StrCat("tune %/one.relay --minutes=", wrong)),
+                HasSubstr("it may be a number from 0 to 100000"));
+    EXPECT_THAT(ErrorOf(StrCat("opt %/one.relay --opt-level=", wrong)),
+                HasSubstr("it may be a whole number 0 to 4"));
+    EXPECT_THAT(ErrorOf(StrCat("fuzz --cases=", wrong)),
+                HasSubstr("it may be a whole number 1 to"));
+    EXPECT_THAT(ErrorOf(StrCat("fuzz --seed=", wrong)),
+                HasSubstr("it may be a whole number from 0"));
+  }
 }
 
 TEST_F(MessagesTest, WhatStandardOutputCannotTakeIsAFailure) {
@@ -63,6 +73,27 @@ TEST_F(MessagesTest, WhatStandardOutputCannotTakeIsAFailure) {
     EXPECT_EQ(WEXITSTATUS(status), 1) << command;
     EXPECT_THAT(Contents(Path("err")), HasSubstr("standard output cannot be written")) << command;
   }
+}
+
+// --- files
+
+TEST_F(MessagesTest, TwoThatAreWrittenAreNotOneFile) {
+  fs::create_directory_symlink(folder_, Path("here"));
+  for (const char* files :
+       {"--output y0=%/a.npy --output y1=%/a.npy", "--output y0=%/a.npy --output y1=%/./a.npy",
+        "--output y0=%/a.npy --save-input x=%/a.npy", "--output y0=%/a.npy --report %/a.npy",
+        "--report %/a.npy --trace %/a.npy", "--output y1=%/a.npy --output y0=%/here/a.npy"}) {
+    EXPECT_THAT(ErrorOf(StrCat("run %/two.relay ", files)), HasSubstr("name one file, "));
+    EXPECT_FALSE(fs::exists(Path("a.npy"))) << files;
+  }
+  OutputOf("run %/two.relay --output y0=/dev/null --output y1=/dev/null");
+}
+
+TEST_F(MessagesTest, AFolderThatIsNoSavedExecutableIsToldWhatItLacks) {
+  fs::create_directories(Path("net"));
+  EXPECT_THAT(ErrorOf("run %/net"),
+              AllOf(HasSubstr(StrCat("the folder ", Path("net"), " has no tenon.json")),
+                    HasSubstr("tenon compile --emit=executable")));
 }
 
 // --- models
@@ -85,7 +116,7 @@ TEST_F(MessagesTest, WhatIsNeitherOnnxNorTextIsSaidToBeWithoutItsBytes) {
 }
 
 TEST_F(MessagesTest, WhyAFileCannotBeOpenedIsSaid) {
-  EXPECT_THAT(ErrorOf("run %"), HasSubstr("cannot be opened: Is a directory"));
+  EXPECT_THAT(ErrorOf("compile %"), HasSubstr("cannot be opened: Is a directory"));
   EXPECT_THAT(ErrorOf("run %/none.pt"), HasSubstr("cannot be opened: No such file"));
   mkfifo(Path("pipe.onnx").c_str(), 0600);
   EXPECT_THAT(ErrorOf("run %/pipe.onnx"), HasSubstr("it is a pipe or a device"));

@@ -6,6 +6,7 @@
 namespace tenon::onnx_import {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing_graphs::Random;
 
@@ -115,6 +116,29 @@ TEST(ExtentLimitsTest, AsManyOfTheGreatestAsThereAre) {
   const Executable exe =
       ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
   EXPECT_EQ(exe.Run(inputs(5, 6)).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(ExtentLimitsTest, MoreOfTheGreatestThanThereAreAreRefused) {
+  for (const char* extent : {"6", "n"}) {
+    Model model;
+    NamedInput(model, "x", {"2", extent})
+        .Input("k", {1}, TensorProto::INT64)
+        .Output("y")
+        .Output("at");
+    model.Node("TopK", {"x", "k"}, {"y", "at"}, "best");
+    const Executable exe =
+        ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+    const auto status = [&](std::int64_t k) {
+      return exe.Run({{"x", Random({2, 6}, 1)}, {"k", NDArray::FromVector<std::int64_t>({1}, {k})}})
+          .status();
+    };
+    EXPECT_EQ(status(6), absl::OkStatus());
+    EXPECT_EQ(status(7).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(
+        std::string(status(7).message()),
+        AllOf(HasSubstr("best (TopK)"), HasSubstr("axis 1 has 6 elements, fewer than the 7")));
+    EXPECT_THAT(std::string(status(-1).message()), HasSubstr("best (TopK)"));
+  }
 }
 
 TEST(ExtentLimitsTest, LengthsThatAreNoPartsAreRefused) {

@@ -1,0 +1,98 @@
+// Hardmax, EyeLike and Einsum over extents that are variables.
+#include <limits>
+#include <utility>
+
+#include "tenon/tests/onnx/any_shapes.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing_graphs::Random;
+
+TEST(AnyExtentTest, HardmaxMarksTheGreatest) {
+  for (const int opset : {12, 13}) {
+    for (const std::int64_t axis : {0, 1, 2}) {
+      // Up to opset 12, the axes from this one on become one: m * n of variables is none again.
+      if (opset == 12 && axis == 0) continue;
+      SCOPED_TRACE(StrCat(opset, " ", axis));
+      Model model(opset);
+      NamedInput(model, "x", {"n", "3", "m"}).Output("y");
+      SetInt(model.Node("Hardmax", {"x"}, {"y"}), "axis", axis);
+      ExpectRightForAll(model,
+                        {{{"x", Random({2, 3, 5}, 1)}},
+                         {{"x", Random({1, 3, 1}, 2)}},
+                         {{"x", Random({4, 3, 17}, 3)}}},
+                        true);
+    }
+  }
+}
+
+TEST(AnyExtentTest, EyesHaveTheirDiagonal) {
+  for (const std::int64_t k :
+       {std::int64_t{0}, std::int64_t{1}, std::int64_t{-2},
+        std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+    Model model;
+    NamedInput(model, "x", {"n", "m"}).Output("y");
+    NodeProto& node = model.Node("EyeLike", {"x"}, {"y"});
+    SetInt(node, "k", k);
+    SetInt(node, "dtype", TensorProto::INT32);
+    const auto results = ExpectRightForAll(
+        model, {{{"x", Random({2, 3}, 1)}}, {{"x", Random({4, 1}, 2)}}, {{"x", Random({1, 9}, 3)}}},
+        true);
+    for (const auto& result : results) {
+      const Shape& shape = result[0].shape();
+      for (std::int64_t i = 0; i < shape[0]; ++i) {
+        for (std::int64_t j = 0; j < shape[1]; ++j)
+          EXPECT_EQ(result[0].data<std::int32_t>()[i * shape[1] + j], j - i == k ? 1 : 0);
+      }
+    }
+  }
+}
+
+struct Sum {
+  const char* equation;
+  Names a, b;
+  std::vector<std::pair<Shape, Shape>> shapes;
+};
+
+TEST(AnyExtentTest, EinsumTakesVariables) {
+  const Sum sums[] = {
+      {"ij,jk->ik", {"n", "m"}, {"m", "5"}, {{{3, 4}, {4, 5}}, {{1, 7}, {7, 5}}}},
+      {"bij,bjk->bik",
+       {"b", "n", "m"},
+       {"b", "m", "k"},
+       {{{2, 3, 4}, {2, 4, 5}}, {{1, 6, 2}, {1, 2, 9}}}},
+      {"bqhd,bkhd->bhqk",
+       {"b", "q", "2", "4"},
+       {"b", "k", "2", "4"},
+       {{{3, 5, 2, 4}, {3, 6, 2, 4}}, {{1, 2, 2, 4}, {1, 9, 2, 4}}}},
+      {"ij,ij->i", {"n", "m"}, {"n", "m"}, {{{3, 4}, {3, 4}}, {{5, 2}, {5, 2}}}},
+      {"i,j->ji", {"n"}, {"m"}, {{{3}, {4}}, {{5}, {2}}}},
+      {"ii,ij->j", {"n", "n"}, {"n", "m"}, {{{3, 3}, {3, 4}}, {{5, 5}, {5, 2}}}},
+      {"...i,ij->...j", {"b", "n", "3"}, {"3", "m"}, {{{2, 4, 3}, {3, 5}}, {{3, 2, 3}, {3, 7}}}},
+  };
+  for (const Sum& sum : sums) {
+    SCOPED_TRACE(sum.equation);
+    Model model;
+    NamedInput(NamedInput(model, "a", sum.a), "b", sum.b).Output("y");
+    SetString(model.Node("Einsum", {"a", "b"}, {"y"}), "equation", sum.equation);
+    std::vector<runtime::Inputs> runs;
+    for (const auto& [a, b] : sum.shapes)
+      runs.push_back({{"a", Random(a, 1)}, {"b", Random(b, 2)}});
+    ExpectRightForAll(model, runs);
+  }
+}
+
+TEST(AnyExtentTest, ALabelOfTwoVariablesIsRefused) {
+  Model model;
+  NamedInput(NamedInput(model, "a", {"n"}), "b", {"m"}).Output("y");
+  SetString(model.Node("Einsum", {"a", "b"}, {"y"}, "sum"), "equation", "i,i->");
+  EXPECT_THAT(
+      MessageOf(ImportOnnx(model.Bytes(), AnyShapes()), absl::StatusCode::kUnimplemented),
+      AllOf(HasSubstr("sum (Einsum)"), HasSubstr("the extents n and m, which must be known")));
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import
