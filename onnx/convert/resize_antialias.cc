@@ -23,7 +23,8 @@ double Coordinate(const AntialiasedResize& resize, std::size_t axis, std::int64_
   if (mode == "half_pixel") return middle;
   if (mode == "asymmetric") return at / scale;
   if (mode == "align_corners") return out == 1 ? 0 : at * (in - 1) / (out - 1);
-  if (mode == "pytorch_half_pixel") return out == 1 ? -0.5 : middle;
+  // 0 is the standard's text and what ONNX Runtime does; its reference implementation has -0.5.
+  if (mode == "pytorch_half_pixel") return out == 1 ? 0 : middle;
   if (mode == "half_pixel_symmetric") return in / 2 * (1 - out / (in * scale)) + middle;
   throw Unimplemented(StrCat("antialias with coordinate_transformation_mode ", mode,
                              " is not supported; half_pixel, asymmetric, align_corners, "

@@ -255,6 +255,20 @@ TEST(SampleTest, FilteredResizingCountsEveryElement) {
   }
 }
 
+// The standard's text: x_original = 0 there. The kernel reaches one element to either side, with
+// half of the weight, and the element before the first is the first: (0.5 * 1 + 1 * 1 + 0.5 * 2)
+// / 2.
+TEST(SampleTest, FilteredResizingToOneElementBeginsAtTheFirst) {
+  Model model(19);
+  model.Input("x", {2}).Integers("sizes", {1}).Output("y");
+  NodeProto& node = model.Node("Resize", {"x", "", "", "sizes"}, {"y"});
+  SetString(node, "mode", "linear");
+  SetString(node, "coordinate_transformation_mode", "pytorch_half_pixel");
+  SetInt(node, "antialias", 1);
+  const NDArray x = NDArray::FromVector<float>({2}, {1, 2});
+  EXPECT_EQ(Computed(model, {{"x", x}})[0].ToVector<float>(), std::vector<float>{1.25F});
+}
+
 TEST(PadOpTest, WrappedElementsBeginAgain) {
   const NDArray x = Random({3, 4}, 1);
   Model model(19);
