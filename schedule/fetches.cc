@@ -3,16 +3,14 @@
 #include "tenon/schedule/fetches.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
+#include "tenon/schedule/fetch_boxes.h"
 #include "tenon/schedule/relation.h"
-#include "tenon/support/alignment.h"
-#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -22,79 +20,6 @@ namespace {
 using loop::Expr;
 using loop::Stmt;
 using loop::Var;
-
-// Lines that are fetched one after the other, without a loop.
-constexpr std::int64_t kMaxUnrolledLines = 16;
-
-std::int64_t ElementsOfLine(const loop::Buffer& buffer) {
-  return kCacheLineBytes / static_cast<std::int64_t>(buffer->dtype.bytes());
-}
-
-std::optional<std::int64_t> ConstantOf(const Expr& e) {
-  const auto* constant = e.As<loop::IntImmNode>();
-  return constant == nullptr ? std::nullopt : std::optional(constant->value);
-}
-
-// Lines that a row of the box lies in at most, without one that the next iteration of `axis` begins
-// with. Buffers begin where a line does, and rows at multiples of what divides their variables'
-// steps.
-Expr LinesOfRow(const loop::Buffer& buffer, const std::vector<Range>& box, const Var& axis) {
-  if (box.empty()) return 1;
-  const std::int64_t line = ElementsOfLine(buffer);
-  const Expr& elements = box.back().extent;
-  const std::optional<std::int64_t> constant = ConstantOf(elements);
-  if (!constant) return loop::FloorDiv(elements + (line - 1), line);
-  Expr first = 0;
-  for (std::size_t d = 0; d < box.size(); ++d) {
-    const bool is_one_row = d + 1 == box.size() || loop::IsConstInt(box[d].extent, 1);
-    first = first * buffer->shape[d] + box[d].min + (is_one_row ? Expr(0) : Var("row"));
-  }
-  const loop::Linear linear = loop::ToLinear(first, {});
-  const std::int64_t along = linear.CoefficientOf(axis);
-  if (along > 0 && along <= *constant) return CeilDiv(*constant, line);
-  std::int64_t apart = std::gcd(line, linear.constant);
-  for (const auto& [atom, step] : linear.terms) apart = std::gcd(apart, step);
-  return CeilDiv(*constant + line - apart, line);
-}
-
-// Fetches so many lines of each row of the box `region` of the buffer, to read or to write it.
-Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& region, const Expr& lines,
-              bool is_written, loop::ForKind kind = loop::ForKind::kSerial) {
-  const std::int64_t line = ElementsOfLine(buffer);
-  std::vector<Var> vars;
-  std::vector<Expr> extents, indices;
-  for (std::size_t d = 0; d < region.size(); ++d) {
-    const auto& [min, extent] = region[d];
-    const Var& var = vars.emplace_back(StrCat("fetch", d));
-    if (d + 1 < region.size()) {
-      extents.push_back(extent);
-      indices.push_back(min + var);
-    } else {
-      extents.push_back(lines);
-      // The last line may be one that only the last element lies in.
-      const std::optional<std::int64_t> elements = ConstantOf(extent);
-      indices.push_back(min + (elements ? loop::Min(var * line, *elements - 1) : var * line));
-    }
-  }
-  Stmt stmt = loop::Evaluate(
-      loop::Call(is_written ? loop::Intrinsic::kPrefetchWrite : loop::Intrinsic::kPrefetch,
-                 {loop::Load(buffer, std::move(indices))}));
-  for (std::size_t d = region.size(); d-- > 0;)
-    stmt = loop::For(vars[d], 0, extents[d], kind, stmt);
-  return stmt;
-}
-
-// How many dimensions of the box stand before those that are one piece of memory; nothing unless
-// all extents are constant.
-std::optional<std::size_t> DimensionsOfPieces(const loop::Buffer& buffer,
-                                              const std::vector<Range>& box) {
-  if (!std::all_of(box.begin(), box.end(),
-                   [](const Range& range) { return ConstantOf(range.extent).has_value(); }))
-    return std::nullopt;
-  std::size_t first = box.size() - 1;
-  while (first > 0 && ConstantOf(buffer->shape[first]) == ConstantOf(box[first].extent)) --first;
-  return first;
-}
 
 // Loads of a buffer as those of one whose dimensions from `first` on are one.
 class JoinDimensions : public loop::StmtMutator {
@@ -212,39 +137,47 @@ class Fetcher {
   Stmt operator()(const NextBlockMark& mark) const {
     constexpr const char* kName = "prefetch_next_block";
     const loop::Buffer& buffer = Fetchable(kName, mark.tensor);
-    if (stage_.placement() != Stage::Placement::kAt)
-      Refuse(kName, mark.tensor, "the stage is not computed at a loop, so there is no next block");
-    const Stmt loop = loop::For(axis_.var, 0, extent_, loop::ForKind::kSerial, inside_);
-    const std::optional<std::vector<Range>> block = RegionRead(loop, buffer, bounds_);
+    // A stage at the root has the loop over places itself: it fetches one share at each.
+    const bool is_at_root = stage_.placement() != Stage::Placement::kAt;
+    std::optional<std::vector<Range>> block =
+        is_at_root ? BlockAtRoot(buffer) : BlockOfLoop(buffer);
     if (!block) Refuse(kName, mark.tensor, "it is not read inside the loop");
     if (block->empty())
       Refuse(kName, mark.tensor, "it is a scalar, of which every block is the same");
+    const std::optional<std::int64_t> steps = is_at_root ? 1 : ConstantOf(extent_);
     const std::optional<std::size_t> dimensions = DimensionsOfPieces(buffer, *block);
-    const std::optional<std::int64_t> steps = ConstantOf(extent_);
     if (!dimensions || !steps)
       Refuse(kName, mark.tensor, "the loop or what it reads has no constant extents");
     if (*steps == 0) return loop::Seq({});
-    const Var& place = LeafOf(stage_.attach_stage().relations(), stage_.attach_axis()).var;
-    std::vector<Range> share;
-    std::int64_t pieces = 1, elements = 1;
-    for (std::size_t d = 0; d < block->size(); ++d) {
-      const Range& range = (*block)[d];
-      const Expr next = loop::Substitute(range.min, {{place, place + mark.turns}});
-      const bool in_piece = d >= *dimensions;
-      share.push_back({next, in_piece ? Expr(1) : range.extent});
-      (in_piece ? elements : pieces) *= *ConstantOf(range.extent);
-    }
-    const std::int64_t most = CeilDiv(elements, *steps * mark.turns);
-    const Expr number = loop::FloorMod(place, mark.turns) * *steps + axis_.var;
-    share.back() = {share.back().min + number * most, most};
-    // The last line of a share is the first of the next one.
-    const std::int64_t lines = CeilDiv(most, ElementsOfLine(buffer));
-    return FetchBox(
-        buffer, share, lines, /*is_written=*/false,
-        pieces * lines <= kMaxUnrolledLines ? loop::ForKind::kUnrolled : loop::ForKind::kSerial);
+    const Var place = is_at_root
+                          ? axis_.var
+                          : LeafOf(stage_.attach_stage().relations(), stage_.attach_axis()).var;
+    for (Range& range : *block)
+      range.min = loop::Substitute(range.min, {{place, place + mark.turns}});
+    const Expr turn = loop::FloorMod(place, mark.turns);
+    return FetchShare(buffer, *std::move(block), *dimensions,
+                      is_at_root ? turn : turn * *steps + axis_.var, *steps * mark.turns,
+                      axis_.var);
   }
 
  private:
+  // What the loop reads.
+  std::optional<std::vector<Range>> BlockOfLoop(const loop::Buffer& buffer) const {
+    return RegionRead(loop::For(axis_.var, 0, extent_, loop::ForKind::kSerial, inside_), buffer,
+                      bounds_);
+  }
+
+  // What one iteration of it reads: of a block that may be cut short all.
+  std::optional<std::vector<Range>> BlockAtRoot(const loop::Buffer& buffer) const {
+    auto block = ReadInFewestLines(inside_, axis_.var, buffer, bounds_);
+    if (!block) return block;
+    for (Range& range : *block) {
+      const loop::Interval values = loop::RangeOf(range.extent, bounds_);
+      if (values.high != loop::Interval::kHighest) range.extent = values.high;
+    }
+    return block;
+  }
+
   [[noreturn]] void Refuse(const char* primitive, const Tensor& tensor,
                            const std::string& reason) const {
     throw InvalidArgument(StrCat(primitive, ": stage ", stage_.name(), ", axis ", axis_.var.name(),

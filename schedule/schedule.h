@@ -83,8 +83,8 @@ class Schedule {
 
   // For a `reader` that is computed at a loop of which every `turns` iterations read the same block
   // of `tensor`: while they do, fetches the block of the next ones, in shares in the order of
-  // memory, one in each iteration of `axis`, a loop of the reader. Lowering refuses what it refuses
-  // of Prefetch, a reader that is not computed at a loop, extents that are not constant, and
+  // memory, one in each iteration of `axis`, a loop of the reader. For a reader at the root `axis`
+  // is that loop. Lowering refuses what it refuses of Prefetch, extents that are not constant, and
   // scalars.
   void PrefetchNextBlock(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
                          std::int64_t turns);

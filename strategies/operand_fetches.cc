@@ -26,6 +26,10 @@ constexpr std::int64_t kMinSteps = 16;
 // cache, and the distance of channels that have no line in common.
 constexpr std::int64_t kTermsAhead = 16;
 constexpr std::int64_t kMinImageBytes = 1 << 15;
+// Rows of tiles that take as long as a line from memory, and bytes of one that the nearest cache
+// has room for beside those that are read meanwhile.
+constexpr std::int64_t kTilesAhead = 2;
+constexpr std::int64_t kMaxAheadBytes = 1 << 14;
 
 // Those of one argument that the tile makes.
 std::vector<Access> AccessesOf(Accesses& accesses, const schedule::Stage& tile,
@@ -67,6 +71,45 @@ bool HasNumbers(const te::Tensor& tensor) {
   return std::all_of(tensor.shape().begin(), tensor.shape().end(), IsNumber);
 }
 
+// Whether both have the same extents, so that each element of one goes into one of the other.
+bool HaveSameShape(const te::Tensor& a, const te::OperationNode& b) {
+  const auto extent = [](const te::IterVar& axis) { return axis.extent; };
+  return std::ranges::equal(a.shape(), b.axes, loop::StructuralEqual, {}, extent);
+}
+
+// Whether all tiles along the last axis of the grid multiply the same pixels of an image, of which
+// lanes are neighbours, and each term of the sum another row that is apart from those before: at
+// least one for each of these tiles to fetch.
+bool IsSharedByRows(Accesses& accesses, const schedule::Stage& tile, const te::Tensor& input) {
+  const te::OperationNode& op = *tile.op();
+  const TileAxes axes = TileAxesOf(op);
+  const std::vector<Access> reads = AccessesOf(accesses, tile, input);
+  const std::int64_t pixels = Extent(axes.vectors) * Extent(axes.lanes);
+  return std::all_of(input.shape().begin() + 1, input.shape().end(), IsNumber) && !reads.empty() &&
+         Extent(axes.grid.back()) > 1 &&
+         Extent(axes.grid.back()) <= Extent(op.reduce_axes.front()) &&
+         IsShared(reads, axes.grid.back()) && std::ranges::all_of(reads, [&](const Access& read) {
+           return StepOf(read, axes.lanes.var) == 1 &&
+                  std::ranges::all_of(op.reduce_axes, [&](const te::IterVar& term) {
+                    return Extent(term) == 1 || StepOf(read, term.var).value_or(0) > pixels;
+                  });
+         });
+}
+
+bool IsReadBy(Accesses& accesses, const schedule::Stage& stage, const te::Tensor& input) {
+  return std::ranges::any_of(accesses.Of(stage), [&](const Access& access) {
+    return access.producer == input.op().get();
+  });
+}
+
+// Whether `tile`, of which `count` are computed one after the other, is a sum of taps alone, as
+// channels have kernels of their own, over a part of the image that is worth fetching.
+bool DoesLittle(Accesses& accesses, const schedule::Stage& tile, const te::Tensor& input,
+                std::int64_t count) {
+  return IsTallTile(*tile.op()) && ProductOfExtents(tile.op()->reduce_axes) <= kMaxUnrolledTerms &&
+         BytesOf(input) <= kMaxAheadBytes * count && IsReadBy(accesses, tile, input);
+}
+
 }  // namespace
 
 void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedule::Stage& tile) {
@@ -86,6 +129,28 @@ void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedu
     } else if (BytesOf(input) >= kMinImageBytes && IsReadByChannels(reads, op)) {
       const std::int64_t terms = Extent(op.reduce_axes.front()) / count->value;
       schedule.Prefetch(input, reader, steps, std::max<std::int64_t>(kTermsAhead / terms, 1));
+    }
+  }
+}
+
+void FetchNextTiles(schedule::Schedule& schedule, Accesses& accesses, const schedule::Stage& result,
+                    const schedule::Stage& tile) {
+  const te::Tensor reader(result.op(), 0);
+  const te::IterVar& place = tile.attach_axis();
+  const bool is_whole = IsTallTile(*tile.op());
+  const auto grid = TileAxesOf(*tile.op()).grid;
+  const std::int64_t count = ProductOfExtents(grid.first(grid.size() - (is_whole ? 1 : 0)));
+  // Where one loop has all tiles, the next iteration is the next tile.
+  if (count == 1 || !place.var.same_as(result.leaves().front().var)) return;
+  for (const auto& stage : schedule.stages()) {
+    const te::Tensor input(stage->op(), 0);
+    if (!stage->op()->is_placeholder() || BytesOf(input) < kFarBytes) continue;
+    if (!is_whole && HaveSameShape(input, *result.op()) && IsReadBy(accesses, result, input)) {
+      schedule.Prefetch(input, reader, place, 1);
+    } else if (!is_whole && IsSharedByRows(accesses, tile, input)) {
+      schedule.PrefetchNextBlock(input, reader, place, Extent(TileAxesOf(*tile.op()).grid.back()));
+    } else if (DoesLittle(accesses, tile, input, count)) {
+      schedule.Prefetch(input, reader, place, kTilesAhead);
     }
   }
 }

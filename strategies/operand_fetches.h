@@ -18,6 +18,12 @@ inline constexpr std::int64_t kFarBytes = 1 << 20;
 // another channel.
 void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedule::Stage& tile);
 
+// `result`, inside whose loops `tile` is computed, fetches what its elements of the next tile are
+// added to; and where a tile does little with what it reads of a large image, the pixels of tiles
+// that come after the next.
+void FetchNextTiles(schedule::Schedule& schedule, Accesses& accesses, const schedule::Stage& result,
+                    const schedule::Stage& tile);
+
 }  // namespace tenon::strategies
 
 #endif  // TENON_STRATEGIES_OPERAND_FETCHES_H_

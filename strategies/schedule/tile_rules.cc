@@ -143,6 +143,7 @@ std::vector<Stage*> ScheduleTileUnderResult(SchedulingState& state, Stage& resul
       !ScheduleByTiles(result, *tile, *indices, TraitsOf(state, result, *tile)))
     return {};
   FetchOperandsAhead(state.schedule, state.accesses, *tile);
+  FetchNextTiles(state.schedule, state.accesses, result, *tile);
   const IterVar outermost = result.leaves().front();
   const IterVar* place = HasFewMargins(*tile) ? &tile->attach_axis() : &outermost;
   std::vector<Stage*> scheduled = {&result, tile};

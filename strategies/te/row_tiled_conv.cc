@@ -23,8 +23,10 @@ using te::Var;
 
 namespace {
 
-// Filters of a tile below which its pixels are loaded too often.
+// Filters of a tile below which its pixels are loaded too often, and above which LLVM leaves its
+// sums in memory.
 constexpr std::int64_t kMinFilters = 4;
+constexpr std::int64_t kMaxFilters = 8;
 // Channels of which a tile's pixels stay in the first-level cache for all filters: fewer where the
 // channels' distance makes them share a few of its sets.
 constexpr std::int64_t kMaxChannels = 256;
@@ -40,6 +42,11 @@ constexpr std::int64_t kNearBytes = 1 << 20;
 // Threads that few blocks are shared out among, and what packing a vector costs in multiply-adds.
 constexpr std::int64_t kSharers = 4;
 constexpr std::int64_t kPackWork = 8;
+
+// What loading a vector of pixels costs in multiply-adds: the channels of a block come from the
+// second-level cache, where weights are broadcast from the nearest. So of tiles of as many sums the
+// narrower ones are faster, which read a vector for more filters.
+constexpr double kWeightLoad = 0.25, kPixelLoad = 0.5;
 
 constexpr std::array<std::int64_t, 2> kOnes = {1, 1};
 
@@ -63,6 +70,8 @@ struct RowTiles {
 // Whether all filters read too much for the first-level cache, or every second pixel.
 bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
   if (shape[1] < kMinFiltersToPack) return false;
+  // Vectors that step and go on in the next row would be gathered pixel by pixel.
+  if (conv.strides != kOnes && shape[3] % conv.lanes() != 0) return false;
   const bool is_ragged = columns % conv.lanes() != 0;
   const std::int64_t least = is_ragged ? kMinRaggedChannelsToPack : kMinChannelsToPack;
   if (conv.group_inputs >= least && conv.group_inputs * columns * 4 > kNearBytes) return true;
@@ -130,13 +139,14 @@ std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const TeCal
   if (const Refusal refusal = RefuseTiles(conv, shape, best)) return *refusal;
   const std::int64_t most = MaxSums(conv.target);
   double least = 0;
-  for (std::int64_t filters = 1; filters <= std::min(shape[1], most); ++filters) {
+  for (std::int64_t filters = 1; filters <= std::min(shape[1], kMaxFilters); ++filters) {
     if (shape[1] % filters != 0) continue;
     for (std::int64_t vectors = 1; filters * vectors <= most; ++vectors) {
       if (!FitsRegisters(conv.target, filters, vectors)) break;
       const std::int64_t count =
           CeilDiv(best.columns, vectors * conv.lanes()) * (shape[1] / filters);
-      const double time = static_cast<double>(count) * TileStepTime(filters, vectors);
+      const double time =
+          static_cast<double>(count) * TileStepTime(filters, vectors, kWeightLoad, kPixelLoad);
       if (best.filters > 0 && time >= least) continue;
       least = time;
       best.filters = filters;
