@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
                       // Of any number of images of one size.
                       ConvCase{"ImagesByRows", 20, 8, 1, 1, 0, 1, 1, kNoMark, "8", "16"},
                       ConvCase{"ImagesByTaps", 3, 4, 3, 1, 1, 1, 1, "pad_image", "6", "32"},
-                      ConvCase{"ImagesInPanels", 20, 64, 1, 2, 0, 1, 1, "panel", "16", "16"},
+                      ConvCase{"ImagesInPanels", 20, 64, 1, 2, 0, 1, 1, "panel", "32", "32"},
                       ConvCase{"ImagesByFilters", 20, 160, 3, 1, 1, 1, 1, "packed", "5", "7"},
                       ConvCase{"TallImages", 9, 9, 3, 1, 1, 9, 1, kNoMark, "12", "32"},
                       ConvCase{"SmallImages", 9, 9, 3, 1, 1, 9, 1, kNoMark, "7", "7"},
