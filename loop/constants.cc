@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tenon/loop/simplify/intervals.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -33,10 +34,6 @@ void RequireFits(const Expr& constant, const Expr& other, std::string_view where
   throw InvalidArgument(StrCat("constant ", value, " does not fit ", type.ToString(),
                                ", the type of the other ", where,
                                "; cast that side to a wider type"));
-}
-
-std::int64_t FloorDivide(std::int64_t a, std::int64_t b) {
-  return a / b - ((a % b != 0 && (a % b < 0) != (b < 0)) ? 1 : 0);
 }
 
 std::optional<std::int64_t> FoldInt(BinaryOp op, std::int64_t a, std::int64_t b) {

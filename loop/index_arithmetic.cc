@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "tenon/loop/simplify/intervals.h"
+
 namespace tenon::loop {
 namespace {
 
@@ -26,10 +28,6 @@ Interval Hull(Interval a, Interval b) { return {std::min(a.low, b.low), std::max
 std::int64_t Magnitude(Interval r) {
   if (r.low == Interval::kLowest) return Interval::kHighest;
   return std::max(std::max(r.high, -r.low), std::int64_t{0});
-}
-
-std::int64_t FloorDivide(std::int64_t a, std::int64_t b) {
-  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace tenon::loop {
 inline bool HasLow(Interval r) { return r.low != Interval::kLowest; }
 inline bool HasHigh(Interval r) { return r.high != Interval::kHighest; }
 
-// Requires b > 0.
+// Requires b other than 0, and a quotient that fits.
 std::int64_t FloorDivide(std::int64_t a, std::int64_t b);
 
 Interval Scale(Interval r, std::int64_t k);

@@ -81,12 +81,6 @@ std::vector<Expr> TensorsOf(const std::vector<Expr>& values) {
   return tensors;
 }
 
-const NarrowType* NarrowTypeOf(const Node& node, const Expr& tensor) {
-  if (node.narrow() == nullptr) return nullptr;
-  const auto found = node.narrow()->find(tensor);
-  return found == node.narrow()->end() ? nullptr : found->second;
-}
-
 std::string NameOfType(const Expr& tensor, const NarrowType* narrow) {
   return narrow != nullptr ? narrow->name : DataTypeOf(tensor).ToString();
 }
@@ -96,9 +90,9 @@ std::string NameOfType(const Expr& tensor, const NarrowType* narrow) {
 Expr MadeOf(const Node& node, const Expr& value, const std::vector<Expr>& parts) {
   const std::vector<Expr> from = TensorsOf(parts);
   if (from.empty()) return value;
-  const NarrowType* narrow = NarrowTypeOf(node, from[0]);
+  const NarrowType* narrow = node.NarrowTypeOf(from[0]);
   for (const Expr& part : from) {
-    if (const NarrowType* other = NarrowTypeOf(node, part); other != narrow)
+    if (const NarrowType* other = node.NarrowTypeOf(part); other != narrow)
       throw InvalidArgument(StrCat("values of the types ", NameOfType(from[0], narrow), " and ",
                                    NameOfType(part, other),
                                    " meet in one result; they must have one type"));

@@ -139,8 +139,12 @@ Ints Node::ConstantInts(std::size_t i) const {
 }
 
 const NarrowType* Node::NarrowTypeOf(std::size_t i) const {
-  if (narrow() == nullptr || !has_input(i)) return nullptr;
-  const auto found = narrow()->find(inputs_[i]);
+  return has_input(i) ? NarrowTypeOf(inputs_[i]) : nullptr;
+}
+
+const NarrowType* Node::NarrowTypeOf(const Expr& value) const {
+  if (narrow() == nullptr) return nullptr;
+  const auto found = narrow()->find(value);
   return found == narrow()->end() ? nullptr : found->second;
 }
 

@@ -107,6 +107,8 @@ class Node {
 
   // The type that a wider one carries in this input; null for all others.
   const NarrowType* NarrowTypeOf(std::size_t i) const;
+  // The same of any value of the model.
+  const NarrowType* NarrowTypeOf(const Expr& value) const;
 
   // --- attributes; reading one marks it as handled
   bool Has(const char* name);
