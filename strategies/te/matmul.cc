@@ -60,6 +60,7 @@ Product OfMatrix(const TeCall& call, const Transposes& transposes, std::int64_t 
           .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
           .group = group,
           .left_in_rows = !transposes.a && a.op()->is_placeholder(),
+          .right_in_rows = !transposes.b,
           .config = call.config};
 }
 
@@ -114,6 +115,7 @@ Product OfBatches(const TeCall& call, const Transposes& transposes, std::int64_t
           .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
           .group = group,
           .left_in_rows = !transposes.a && a.op()->is_placeholder(),
+          .right_in_rows = !transposes.b,
           .config = call.config};
 }
 

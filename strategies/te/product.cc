@@ -219,7 +219,7 @@ std::optional<std::string> RefuseTiledProduct(const Product& product) {
   if (product.rows.planned < product.least_rows)
     return StrCat(product.rows.planned, " rows are fewer than ", product.least_rows,
                   ", which pay for packing the right operand");
-  if (product.columns.planned < lanes)
+  if (product.columns.planned < lanes && !(product.right_in_rows && product.columns.planned > 1))
     return StrCat(product.columns.planned, " columns do not fill a vector of ", lanes);
   if (product.depth.planned == 0 || ElementsOf(product.batch).planned == 0)
     return "there is nothing to add up";

@@ -35,13 +35,13 @@ ir::Module ConvThen(const std::string& rest) {
              "  %0 = nn.conv2d(%x, %w, padding=[1, 1, 1, 1]);\n",
              rest, "\n}"));
 }
-ir::Module DenseThen(const std::string& rest) {
-  return Parsed(
-      StrCat("def @main(%x: Tensor[(5, 17), float32], %w: Tensor[(8, 17), float32], "
-             "%r: Tensor[(5, 8), float32], %b: Tensor[(8), float32]) {\n"
-             "  %0 = nn.dense(%x, %w);\n",
-             rest, "\n}"));
+ir::Module DenseOf(int rows, int columns, const std::string& rest) {
+  return Parsed(StrCat("def @main(%x: Tensor[(", rows, ", 17), float32], %w: Tensor[(", columns,
+                       ", 17), float32], %r: Tensor[(", rows, ", ", columns,
+                       "), float32], %b: Tensor[(", columns,
+                       "), float32]) {\n  %0 = nn.dense(%x, %w);\n", rest, "\n}"));
 }
+ir::Module DenseThen(const std::string& rest) { return DenseOf(5, 8, rest); }
 
 std::vector<std::string> Implementations(const ir::Module& module, LibraryChoice library) {
   const auto lowered = Lower(module, {.library = library});
@@ -87,15 +87,45 @@ TEST(StrategyTest, AKernelThatIsDeferredIsTheOneThatIsLoweredAtOnce) {
 
 // --- choice
 
-// oneDNN's product of one row reads the matrix at a fraction of the memory's speed.
-TEST(StrategyTest, OneRowByAMatrixIsGenerated) {
-  const ir::Module row = Parsed(
-      "def @main(%x: Tensor[(1, 17), float32], %w: Tensor[(8, 17), float32]) "
-      "{ nn.dense(%x, %w) }");
-  EXPECT_THAT(Implementations(row, LibraryChoice::kAuto), ElementsAre("te.dense.plain"));
-  EXPECT_THAT(Explanation(row, LibraryChoice::kAuto),
-              HasSubstr("one row by a matrix reads the matrix once"));
-  EXPECT_THAT(Implementations(row, LibraryChoice::kLibrary), ElementsAre("onednn"));
+TEST(StrategyTest, ProductsThatGeneratedCodeMakesFasterAreGenerated) {
+  const std::string batches =
+      "def @main(%a: Tensor[(3, 5, 17), float32], %b: Tensor[(3, 17, 16), float32]) "
+      "{ nn.batch_matmul(%a, %b) }";
+  const ir::Expr of_constant = ops::Dense(ir::Var::Make("x", ir::TensorType({5, 17}, Float32)),
+                                          ir::Constant::Make(Random({16, 17}, 1)));
+  struct Case {
+    ir::Module module;
+    const char* why;
+  };
+  const Case cases[] = {
+      {DenseOf(1, 16, "%0"), "one row by a matrix reads the matrix once"},
+      {DenseOf(5, 15, "%0"), "the few columns do not fill its blocks"},
+      {DenseOf(256, 16, "%0"), "so many rows pay for packing the second operand"},
+      {Parsed(batches), "each matrix of a batch has a second operand of its own"},
+      {ir::Module::FromExpr(of_constant), "the second operand is constant"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_THAT(Implementations(c.module, LibraryChoice::kAuto), ElementsAre(StartsWith("te.")));
+    EXPECT_THAT(Explanation(c.module, LibraryChoice::kAuto), HasSubstr(c.why));
+    EXPECT_THAT(Implementations(c.module, LibraryChoice::kLibrary), ElementsAre("onednn"));
+  }
+  for (const ir::Module& other : {DenseOf(2, 16, "%0"), DenseOf(255, 16, "%0")})
+    EXPECT_THAT(Implementations(other, LibraryChoice::kAuto), ElementsAre("onednn"));
+}
+
+TEST(StrategyTest, FewColumnsOfARowFillATile) {
+  const auto module = [](int columns) {
+    return Parsed(StrCat("def @main(%x: Tensor[(9, 17), float32], %w: Tensor[(17, ", columns,
+                         "), float32]) { nn.matmul(%x, %w, units=None) }"));
+  };
+  for (const int columns : {2, 3, 7, 15, 16, 17}) {
+    EXPECT_THAT(Implementations(module(columns), LibraryChoice::kTe),
+                ElementsAre("te.matmul.tiled"));
+    const runtime::Inputs inputs = {{"x", Random({9, 17}, 1)}, {"w", Random({17, columns}, 2)}};
+    ExpectClose(Outcome(module(columns), inputs, {.library = LibraryChoice::kTe}),
+                Interpreted(module(columns), inputs));
+  }
+  EXPECT_THAT(Implementations(module(1), LibraryChoice::kTe), ElementsAre("te.matmul.plain"));
 }
 
 constexpr const char* kNotNarrow =
@@ -141,18 +171,19 @@ TEST(StrategyTest, TeNeverUsesALibrary) {
 }
 
 TEST(StrategyTest, WhatRunsIsNamedByTheKernel) {
-  const Executable with = Compile(DenseThen("multiply(%0, 2f)")).value();
+  const ir::Module module = DenseOf(5, 16, "multiply(%0, 2f)");
+  const Executable with = Compile(module).value();
   EXPECT_THAT(with.kernels()[0]->implementation(), HasSubstr("onednn"));
-  const Executable without =
-      Compile(DenseThen("multiply(%0, 2f)"), {.library = LibraryChoice::kTe}).value();
+  const Executable without = Compile(module, {.library = LibraryChoice::kTe}).value();
   EXPECT_THAT(without.kernels()[0]->implementation(), Not(HasSubstr("onednn")));
 }
 
 TEST(StrategyTest, WhatLosesNanInOneDnnIsGeneratedAfterAProduct) {
   for (const char* after : {"nn.relu(%0)", "sigmoid(%0)", "tanh(%0)"}) {
-    EXPECT_THAT(Explanation(DenseThen(after), LibraryChoice::kAuto),
+    const ir::Module module = DenseOf(5, 16, after);
+    EXPECT_THAT(Explanation(module, LibraryChoice::kAuto),
                 HasSubstr("would give a number for NaN"));
-    const Executable made = Compile(DenseThen(after)).value();
+    const Executable made = Compile(module).value();
     EXPECT_THAT(made.kernels()[0]->implementation(), Not(HasSubstr("onednn")));
   }
 }
