@@ -1,5 +1,6 @@
 // A loop begins when all of its threads are back from the one before, and ends when the last of
-// them does; waits for them count against running loops in parallel (jit/runtime/wait_balance.h).
+// them does. The time that this takes is weighed against what threads save
+// (jit/runtime/wait_balance.h).
 #include "tenon/jit/runtime/parallel_runtime.h"
 
 #include <algorithm>
@@ -143,7 +144,7 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
   }
   Timeline* const timeline = Timeline::Current();
   std::vector<Span> spans(timeline == nullptr ? 0 : static_cast<std::size_t>(threads));
-  Clock::duration own_share;
+  Clock::duration alone;  // as long as all shares would take if they were like this thread's
 #pragma omp parallel num_threads(threads)
   {
     const ScopedFlushDenormals flush;
@@ -155,13 +156,14 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
     const std::int64_t begin = thread * share + std::min(thread, longer);
     const bool is_timed = thread == 0 || timeline != nullptr;
     const Clock::time_point own_start = is_timed ? Clock::now() : start;
-    body(closure, begin, begin + share + (thread < longer ? 1 : 0));
+    const std::int64_t iterations = share + (thread < longer ? 1 : 0);
+    body(closure, begin, begin + iterations);
     const Clock::time_point own_end = is_timed ? Clock::now() : start;
-    if (thread == 0) own_share = own_end - own_start;
+    if (thread == 0) alone = (own_end - own_start) * extent / iterations;
     if (timeline != nullptr) spans[static_cast<std::size_t>(thread)] = {own_start, own_end};
   }
   const Clock::time_point end = Clock::now();
-  balance.Note(end, own_share, end - start - own_share);
+  balance.Note(end, alone, end - start);
   for (std::size_t thread = 0; thread < spans.size(); ++thread) {
     const Span& span = spans[thread];
     // A team may be smaller than was asked for.

@@ -7,27 +7,24 @@ namespace {
 
 using Duration = WaitBalance::Clock::duration;
 
-// Waiting that shares of different work, or a thread that has to be woken, do not explain.
-constexpr std::chrono::microseconds kLongWait(500);
-constexpr int kMaxShare = 2;
-// Loops long ago do not pay for waits of today.
+// What a trial may lose: enough loops to tell, in which small ones may come first. Making the pool
+// of threads costs less, too.
+constexpr std::chrono::microseconds kTrial(500);
+// Loops long ago do not make up for the losses of today.
 constexpr std::chrono::milliseconds kMaxSaved(20);
 constexpr int kGrowth = 4;
 constexpr std::chrono::seconds kMaxAlone(1);
 
 }  // namespace
 
-void WaitBalance::Note(Clock::time_point now, Duration own_share, Duration wait) {
-  if (wait <= kMaxShare * own_share + kLongWait) {
-    saved_ = std::min<Duration>(saved_ + own_share, kMaxSaved);
-    return;
-  }
-  saved_ -= wait;
-  if (saved_ >= Duration::zero()) return;
+void WaitBalance::Note(Clock::time_point now, Duration alone, Duration taken) {
+  saved_ = std::min<Duration>(saved_ + alone - taken, kMaxSaved);
+  const Duration lost = -saved_;
+  if (lost <= kTrial) return;
   saved_ = Duration::zero();
-  const bool is_soon = now - wait < alone_until_ + time_alone_;
-  time_alone_ = std::clamp<Duration>(is_soon ? kGrowth * time_alone_ : wait, wait,
-                                     std::max<Duration>(wait, kMaxAlone));
+  const bool is_soon = now - lost < alone_until_ + time_alone_;
+  time_alone_ = std::clamp<Duration>(is_soon ? kGrowth * time_alone_ : lost, lost,
+                                     std::max<Duration>(lost, kMaxAlone));
   alone_until_ = now + time_alone_;
 }
 

@@ -1,13 +1,15 @@
-// Whether a thread's parallel loops are worth their waits for other threads.
+// Whether a thread's parallel loops pay: what threads save against what starting them and waiting
+// for them costs.
 //
-// Where other programs use the cores, the last thread of a loop may wait for its turn, milliseconds
-// for a loop of microseconds. As long as what threads save outweighs these waits, they are borne.
-// Beyond that the thread that starts the loops works alone, for as long as it has waited in vain,
-// and for four times as long each time that this happens again soon, so that on a busy machine
-// waiting takes a small part of the time. Not safe for concurrent use: a thread has its own.
+// Threads may cost more than they save. A model of small kernels starts them for loops of a
+// microsecond. Where other programs use the cores, the last thread of a loop may wait for its turn,
+// milliseconds for a loop of microseconds. Losses are borne as long as other loops make up for
+// them. Beyond that the thread that starts the loops works alone for a while, and for four times as
+// long each time that this happens again soon, so that trials take a small part of the time.
+// Not safe for concurrent use: a thread has its own.
 //
 //   WaitBalance balance;
-//   if (!balance.WorksAlone(now)) { ...; balance.Note(end, own_share, end - start - own_share); }
+//   if (!balance.WorksAlone(now)) { ...; balance.Note(end, time_of_one_thread, end - start); }
 #ifndef TENON_JIT_RUNTIME_WAIT_BALANCE_H_
 #define TENON_JIT_RUNTIME_WAIT_BALANCE_H_
 
@@ -20,13 +22,13 @@ class WaitBalance {
   using Clock = std::chrono::steady_clock;
 
   bool WorksAlone(Clock::time_point now) const { return now < alone_until_; }
-  // A loop that ended at `now`, in which this thread worked for `own_share` and waited for `wait`.
-  void Note(Clock::time_point now, Clock::duration own_share, Clock::duration wait);
+  // A loop that ended at `now` and took `taken`, for which one thread would need `alone`.
+  void Note(Clock::time_point now, Clock::duration alone, Clock::duration taken);
 
  private:
   Clock::time_point alone_until_;
   Clock::duration time_alone_{};  // until then, in all
-  Clock::duration saved_{};       // by loops, less what waits have cost
+  Clock::duration saved_{};       // by loops, less what others have lost
 };
 
 }  // namespace tenon::jit

@@ -69,9 +69,17 @@ void ScheduleTileInput(SchedulingState& state, Stage& stage, te::TileInputForm f
   }
 }
 
+// Multiply-adds of vectors that take two microseconds, less than threads cost.
+constexpr std::int64_t kParallelVectors = 1 << 14;
+
+std::int64_t VectorsOf(SchedulingState& state, const Stage& tile) {
+  const te::OperationNode& op = *tile.op();
+  return ProductOfExtents(op.axes) * ProductOfExtents(op.reduce_axes) / state.accesses.LanesOf(op);
+}
+
 TileReaderTraits TraitsOf(SchedulingState& state, const Stage& reader, const Stage& tile) {
   return {.target = state.options.target,
-          .parallel = WorkOf(tile) >= kParallelWork,
+          .parallel = VectorsOf(state, tile) >= kParallelVectors,
           .calls_math = state.accesses.MathCallsOf(reader) > 0};
 }
 

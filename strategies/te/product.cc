@@ -24,7 +24,8 @@ using te::Var;
 using TileShape = TileSize;
 
 // Fewer rows do not pay for packing the right operand, which costs more across its rows and nothing
-// when it is constant.
+// when it is constant. Of a constant whose rows are the result's columns, each of few rows reads
+// whole rows, which is as fast as panels.
 constexpr std::int64_t kMinRows = 8;
 constexpr std::int64_t kMinRowsTransposed = 12;
 constexpr std::int64_t kMinRowsConstant = 4;
@@ -208,7 +209,7 @@ bool AreFewRows(std::int64_t rows, bool right_is_constant) {
 
 std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group) {
   // Plain sums have no instruction for groups.
-  if (right_is_constant) return group > 1 ? 1 : kMinRowsConstant;
+  if (right_is_constant) return group > 1 || !right_is_transposed ? 1 : kMinRowsConstant;
   return right_is_transposed ? kMinRowsTransposed : kMinRows;
 }
 

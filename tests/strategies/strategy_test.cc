@@ -100,7 +100,7 @@ TEST(StrategyTest, ProductsThatGeneratedCodeMakesFasterAreGenerated) {
   const Case cases[] = {
       {DenseOf(1, 16, "%0"), "one row by a matrix reads the matrix once"},
       {DenseOf(5, 15, "%0"), "the few columns do not fill its blocks"},
-      {DenseOf(256, 16, "%0"), "so many rows pay for packing the second operand"},
+      {DenseOf(12, 16, "%0"), "so many rows pay for packing the second operand"},
       {Parsed(batches), "each matrix of a batch has a second operand of its own"},
       {ir::Module::FromExpr(of_constant), "the second operand is constant"},
   };
@@ -109,7 +109,7 @@ TEST(StrategyTest, ProductsThatGeneratedCodeMakesFasterAreGenerated) {
     EXPECT_THAT(Explanation(c.module, LibraryChoice::kAuto), HasSubstr(c.why));
     EXPECT_THAT(Implementations(c.module, LibraryChoice::kLibrary), ElementsAre("onednn"));
   }
-  for (const ir::Module& other : {DenseOf(2, 16, "%0"), DenseOf(255, 16, "%0")})
+  for (const ir::Module& other : {DenseOf(2, 16, "%0"), DenseOf(11, 16, "%0")})
     EXPECT_THAT(Implementations(other, LibraryChoice::kAuto), ElementsAre("onednn"));
 }
 

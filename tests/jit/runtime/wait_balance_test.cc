@@ -11,17 +11,14 @@ using std::chrono::seconds;
 
 class WaitBalanceTest : public ::testing::Test {
  protected:
-  // Loops of a millisecond's share, without a wait.
-  void Work(int loops) {
-    for (int i = 0; i < loops; ++i) {
-      now_ += milliseconds(1);
-      balance_.Note(now_, milliseconds(1), microseconds(0));
-    }
+  // Loops that save a millisecond each.
+  void Save(int loops) {
+    for (int i = 0; i < loops; ++i) Note(milliseconds(2), milliseconds(1));
   }
-  // A short loop with a long wait.
-  void Wait(milliseconds wait) {
-    now_ += wait;
-    balance_.Note(now_, microseconds(10), wait);
+  void Lose(WaitBalance::Clock::duration time) { Note(microseconds(10), microseconds(10) + time); }
+  void Note(WaitBalance::Clock::duration alone, WaitBalance::Clock::duration taken) {
+    now_ += taken;
+    balance_.Note(now_, alone, taken);
   }
   bool WorksAloneAfter(WaitBalance::Clock::duration time) const {
     return balance_.WorksAlone(now_ + time);
@@ -31,46 +28,48 @@ class WaitBalanceTest : public ::testing::Test {
   WaitBalance::Clock::time_point now_{seconds(1000)};
 };
 
-TEST_F(WaitBalanceTest, AWaitThatNothingPaysForIsFollowedByWorkAloneForAsLong) {
+TEST_F(WaitBalanceTest, ALossThatNothingMakesUpForIsFollowedByWorkAloneForAsLong) {
   EXPECT_FALSE(WorksAloneAfter(seconds(0)));
-  Wait(milliseconds(5));
+  Lose(milliseconds(5));
   EXPECT_TRUE(WorksAloneAfter(microseconds(4999)));
   EXPECT_FALSE(WorksAloneAfter(milliseconds(5)));
 }
 
-TEST_F(WaitBalanceTest, SharesOfDifferentWorkAndWakingUpAreNoLongWaits) {
-  balance_.Note(now_, milliseconds(3), milliseconds(6));
-  balance_.Note(now_, microseconds(0), microseconds(500));
+TEST_F(WaitBalanceTest, ATrialMayLoseHalfAMillisecond) {
+  for (int i = 0; i < 100; ++i) Lose(microseconds(5));
   EXPECT_FALSE(WorksAloneAfter(seconds(0)));
+  Lose(microseconds(1));
+  EXPECT_TRUE(WorksAloneAfter(microseconds(500)));
 }
 
-TEST_F(WaitBalanceTest, WaitsThatLoopsHavePaidForAreBorne) {
+TEST_F(WaitBalanceTest, LossesThatLoopsMakeUpForAreBorne) {
   for (int i = 0; i < 10; ++i) {
-    Work(8);
-    Wait(milliseconds(7));
+    Save(8);
+    Lose(milliseconds(7));
     EXPECT_FALSE(WorksAloneAfter(seconds(0))) << i;
   }
-  Wait(milliseconds(11));
-  EXPECT_TRUE(WorksAloneAfter(milliseconds(10)));
+  Lose(milliseconds(11));
+  EXPECT_TRUE(WorksAloneAfter(microseconds(999)));
+  EXPECT_FALSE(WorksAloneAfter(milliseconds(1)));
 }
 
-TEST_F(WaitBalanceTest, LoopsLongAgoPayForTwentyMillisecondsAtMost) {
-  Work(1000);
-  Wait(milliseconds(20));
+TEST_F(WaitBalanceTest, LoopsLongAgoMakeUpForTwentyMillisecondsAtMost) {
+  Save(1000);
+  Lose(microseconds(20'500));
   EXPECT_FALSE(WorksAloneAfter(seconds(0)));
-  Wait(milliseconds(1));
+  Lose(microseconds(1));
   EXPECT_TRUE(WorksAloneAfter(seconds(0)));
 }
 
-TEST_F(WaitBalanceTest, TheTimeAloneGrowsWhileWaitsComeSoonAndNotOtherwise) {
+TEST_F(WaitBalanceTest, TheTimeAloneGrowsWhileLossesComeSoonAndNotOtherwise) {
   for (const int alone : {4, 16, 64, 256, 1000, 1000}) {
-    Wait(milliseconds(4));
+    Lose(milliseconds(4));
     EXPECT_TRUE(WorksAloneAfter(microseconds(1000 * alone - 1))) << alone;
     EXPECT_FALSE(WorksAloneAfter(milliseconds(alone))) << alone;
     now_ += milliseconds(alone);
   }
   now_ += seconds(2);
-  Wait(milliseconds(4));
+  Lose(milliseconds(4));
   EXPECT_FALSE(WorksAloneAfter(milliseconds(4)));
 }
 
