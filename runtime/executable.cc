@@ -16,6 +16,7 @@
 #include "tenon/runtime/owners.h"
 #include "tenon/runtime/program.h"
 #include "tenon/runtime/run_time_extents.h"
+#include "tenon/runtime/thread_trial.h"
 #include "tenon/runtime/working_memory.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
@@ -77,6 +78,8 @@ class Session::Workspace {
     return *inputs[static_cast<std::size_t>(at - input_nodes_.begin())];
   }
 
+  void CallKernels(std::vector<NodeTime>* times);
+
   // The parts outlive the workspace: whoever owns it also holds the executable.
   const Executable::Parts& parts_;
   std::shared_ptr<WorkingMemory> memory_;
@@ -94,6 +97,7 @@ class Session::Workspace {
   // Which storages hold results: their memory goes to the caller. If such a storage served
   // something much larger before, the caller gets a copy of the result alone.
   std::vector<bool> is_result_;
+  ThreadTrial trial_;
 };
 
 struct Executable::State {
@@ -168,6 +172,31 @@ void Session::Workspace::RequireShapes(const std::vector<const NDArray*>& inputs
   }
 }
 
+void Session::Workspace::CallKernels(std::vector<NodeTime>* times) {
+  const jit::ScopedFlushDenormals flush;
+  using Clock = std::chrono::steady_clock;
+  for (const Step& step : steps_) {
+    const Clock::time_point start = times != nullptr ? Clock::now() : Clock::time_point();
+    void* const* arguments = arguments_.data() + step.first_argument;
+    if (step.kernel != nullptr) {
+      step.kernel->Call(arguments, kernel_workspace_.raw());
+    } else {
+      const Node& copy = parts_.plan.nodes[step.node];
+      const Entry& source = parts_.plan.entry(copy.inputs[0]);
+      CopyBetweenDevices(source.device, arguments[0], copy.outputs[0].device, arguments[1],
+                         source.bytes());
+    }
+    if (times == nullptr) continue;
+    const Clock::time_point end = Clock::now();
+    const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(end - start);
+    if (jit::Timeline* const timeline = jit::Timeline::Current(); timeline != nullptr)
+      timeline->EndKernel(parts_.plan.nodes[step.node].name, start, end);
+    times->push_back({parts_.plan.nodes[step.node].name,
+                      step.kernel != nullptr ? step.kernel->implementation() : std::string("copy"),
+                      elapsed.count(), parts_.plan.nodes[step.node].origins});
+  }
+}
+
 std::vector<NDArray> Session::Workspace::RunInOrder(const std::vector<const NDArray*>& inputs,
                                                     std::vector<NodeTime>* times) {
   const Plan& plan = parts_.plan;
@@ -182,30 +211,10 @@ std::vector<NDArray> Session::Workspace::RunInOrder(const std::vector<const NDAr
     given[id] = memory_->results().Take(result, plan.storage_bytes[id]);
     Bind(id, given[id].raw());
   }
-  {
-    const jit::ScopedFlushDenormals flush;
-    using Clock = std::chrono::steady_clock;
-    for (const Step& step : steps_) {
-      const Clock::time_point start = times != nullptr ? Clock::now() : Clock::time_point();
-      void* const* arguments = arguments_.data() + step.first_argument;
-      if (step.kernel != nullptr) {
-        step.kernel->Call(arguments, kernel_workspace_.raw());
-      } else {
-        const Node& copy = plan.nodes[step.node];
-        const Entry& source = plan.entry(copy.inputs[0]);
-        CopyBetweenDevices(source.device, arguments[0], copy.outputs[0].device, arguments[1],
-                           source.bytes());
-      }
-      if (times == nullptr) continue;
-      const Clock::time_point end = Clock::now();
-      const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(end - start);
-      if (jit::Timeline* const timeline = jit::Timeline::Current(); timeline != nullptr)
-        timeline->EndKernel(plan.nodes[step.node].name, start, end);
-      times->push_back(
-          {plan.nodes[step.node].name,
-           step.kernel != nullptr ? step.kernel->implementation() : std::string("copy"),
-           elapsed.count(), plan.nodes[step.node].origins});
-    }
+  if (times == nullptr) {
+    trial_.Run([&] { CallKernels(nullptr); });
+  } else {
+    trial_.Untimed([&] { CallKernels(times); });
   }
   std::vector<NDArray> results;
   std::vector<bool> is_handed_out(given.size(), false);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include <omp.h>
@@ -75,6 +76,7 @@ thread_local BlockCache cache;
 using Clock = WaitBalance::Clock;
 // Of the loops that this thread starts.
 thread_local WaitBalance balance;
+thread_local bool is_alone = false;
 
 struct Span {
   Clock::time_point start, end;
@@ -122,6 +124,9 @@ ScopedThreads::~ScopedThreads() {
   if (previous_ > 0) omp_set_num_threads(previous_);
 }
 
+ScopedAlone::ScopedAlone() : was_alone_(std::exchange(is_alone, true)) {}
+ScopedAlone::~ScopedAlone() { is_alone = was_alone_; }
+
 ScopedTeam::ScopedTeam(int threads) : threads_(threads), is_dynamic_(omp_get_dynamic() != 0) {
   if (is_dynamic_) omp_set_dynamic(0);
 }
@@ -133,7 +138,7 @@ ScopedTeam::~ScopedTeam() {
 void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
   if (extent <= 0) return;
   const int threads = static_cast<int>(std::min<std::int64_t>(extent, omp_get_max_threads()));
-  if (threads == 1 || omp_in_parallel()) {
+  if (threads == 1 || is_alone || omp_in_parallel()) {
     body(closure, 0, extent);
     return;
   }

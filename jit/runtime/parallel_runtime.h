@@ -47,6 +47,19 @@ class ScopedThreads {
   int previous_ = 0;
 };
 
+// Parallel loops that this thread starts stay on it until it goes out of scope. Libraries take the
+// number of threads that is set.
+class ScopedAlone {
+ public:
+  ScopedAlone();
+  ~ScopedAlone();
+  ScopedAlone(const ScopedAlone&) = delete;
+  ScopedAlone& operator=(const ScopedAlone&) = delete;
+
+ private:
+  bool was_alone_;
+};
+
 // Teams of libraries have exactly `threads` threads until it goes out of scope: no load of the
 // machine makes them smaller (OMP_DYNAMIC).
 class ScopedTeam {
