@@ -120,7 +120,7 @@ struct OnnxModel::State {
   LocalFunctions functions;
   NamedValues initializers;
   NarrowValues narrow;  // those initializers that wider types carry
-  std::vector<ir::InputSpec> inputs;
+  std::vector<ir::InputSpec> inputs, initialized_inputs;
 };
 
 namespace {
@@ -312,8 +312,9 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
   for (const onnx::ValueInfoProto& input : model.graph().input()) {
     if (!names.insert(input.name()).second)
       throw InvalidArgument(StrCat("the input ", input.name(), " is declared twice"));
-    // An input with an initializer is a constant; older versions list these here, too.
-    if (!state->initializers.contains(input.name())) state->inputs.push_back(ToInputSpec(input));
+    // An initializer is the default of an input; older versions list all of them here.
+    const bool has_default = state->initializers.contains(input.name());
+    (has_default ? state->initialized_inputs : state->inputs).push_back(ToInputSpec(input));
   }
   return OnnxModel(state);
 }
@@ -332,6 +333,9 @@ absl::StatusOr<OnnxModel> OnnxModel::Load(const std::string& path) {
 }
 
 const std::vector<ir::InputSpec>& OnnxModel::inputs() const { return state_->inputs; }
+const std::vector<ir::InputSpec>& OnnxModel::initialized_inputs() const {
+  return state_->initialized_inputs;
+}
 
 std::vector<std::string> OnnxModel::results() const {
   std::vector<std::string> names;
@@ -342,8 +346,14 @@ std::vector<std::string> OnnxModel::results() const {
 
 absl::StatusOr<ir::Module> OnnxModel::Import(const ImportOptions& options) const {
   return CatchErrors([&] {
+    std::vector<ir::InputSpec> inputs = state_->inputs;
+    std::ranges::copy_if(
+        state_->initialized_inputs, std::back_inserter(inputs), [&](const ir::InputSpec& input) {
+          return options.constants.contains(input.name) || options.shapes.contains(input.name) ||
+                 options.extents.contains(input.name);
+        });
     return Importer(state_->proto.graph(), {state_->opset, &state_->functions, state_->narrow},
-                    state_->initializers, state_->inputs, options, state_->source)
+                    state_->initializers, inputs, options, state_->source)
         .Import();
   });
 }

@@ -31,7 +31,8 @@ inline constexpr int kLastOpset = 27;
 
 struct ImportOptions {
   // Extents of inputs by name; needed where the model leaves some open, unless these become
-  // variables.
+  // variables. An input that has an initializer, which is its default, is a parameter where it is
+  // named here or in `extents`.
   std::map<std::string, Shape> shapes;
   // Extents that the model leaves open, and `shapes` do not give, become variables of the module:
   // "batch" of the model, or "x_0" for axis 0 of x. Throws Unimplemented for a node that needs them

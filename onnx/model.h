@@ -37,6 +37,8 @@ class OnnxModel {
 
   // Without the inputs that have an initializer.
   const std::vector<ir::InputSpec>& inputs() const;
+  // Those: an import takes the initializer, unless its options name the input.
+  const std::vector<ir::InputSpec>& initialized_inputs() const;
   // The names of the results, in the order of those of @main's body.
   std::vector<std::string> results() const;
   // Errors: InvalidArgument, naming the input, for shapes that are missing or do not fit, and

@@ -275,18 +275,22 @@ bool Holds(DataType type, double number) {
   return std::trunc(number) == number && number >= lowest && number < limit;
 }
 
+[[noreturn]] void RefuseConstant(const onnx_import::OnnxModel& model, const std::string& name) {
+  throw InvalidArgument(StrCat(
+      "--constant: the model has no input ", name, "; it has ",
+      StrJoin(model.inputs(), ", ",
+              [](std::string* text, const ir::InputSpec& input) { StrAppend(text, input.name); })));
+}
+
 // The value that --constant gives to an input of the model.
 NDArray ParseConstant(const onnx_import::OnnxModel& model, const std::string& name,
                       const std::string& value) {
   if (value.ends_with(".npy")) return ValueOrThrow(runtime::ReadNpy(value));
-  const auto spec = std::find_if(model.inputs().begin(), model.inputs().end(),
-                                 [&](const ir::InputSpec& input) { return input.name == name; });
-  if (spec == model.inputs().end())
-    throw InvalidArgument(
-        StrCat("--constant: the model has no input ", name, "; it has ",
-               StrJoin(model.inputs(), ", ", [](std::string* text, const ir::InputSpec& input) {
-                 StrAppend(text, input.name);
-               })));
+  auto spec = std::ranges::find(model.inputs(), name, &ir::InputSpec::name);
+  if (spec == model.inputs().end()) {
+    spec = std::ranges::find(model.initialized_inputs(), name, &ir::InputSpec::name);
+    if (spec == model.initialized_inputs().end()) RefuseConstant(model, name);
+  }
   const auto number = ParseNumber<double>(value);
   if (number && Holds(spec->dtype, *number)) {
     const ir::Expr scalar = ops::Scalar(*number, spec->dtype);
@@ -330,6 +334,13 @@ LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& 
   for (const ir::InputSpec& input : model.inputs()) {
     if (options.constants.contains(input.name)) continue;
     if (!shape_of || arguments.symbolic || input.Fixed() || options.shapes.contains(input.name))
+      continue;
+    if (std::optional<Shape> shape = shape_of(input))
+      options.shapes[input.name] = *std::move(shape);
+  }
+  // What a file is given for takes its value instead of the model's.
+  for (const ir::InputSpec& input : model.initialized_inputs()) {
+    if (!shape_of || options.constants.contains(input.name) || options.shapes.contains(input.name))
       continue;
     if (std::optional<Shape> shape = shape_of(input))
       options.shapes[input.name] = *std::move(shape);

@@ -59,6 +59,11 @@ std::vector<Expr> Clip(Node& node) {
     if (node.has_input(1)) low = node.ConstantScalar(1);
     if (node.has_input(2)) high = node.ConstantScalar(2);
   }
+  // Nothing is above or below NaN, so that all results are NaN.
+  if (std::isnan(low) || std::isnan(high)) {
+    const DataType t = DataTypeOf(x);
+    return {node.Typed(ops::Minimum(ops::Maximum(x, ops::Scalar(low, t)), ops::Scalar(high, t)))};
+  }
   return {node.Typed(ops::Clip(x, low, high))};
 }
 

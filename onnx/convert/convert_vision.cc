@@ -43,10 +43,12 @@ std::vector<Expr> RoiAlign(Node& node) {
                          .aligned = mode == "half_pixel"}))};
 }
 
-// Boxes given by centre and size, as corners.
+// Boxes given by centre and size, as corners. A box of negative size has no area, and so nothing in
+// common with others: corners the wrong way round would be put in order.
 Expr CornersOf(const Node& node, const Expr& boxes) {
   const std::vector<Expr> parts = PartsAlong(node, boxes, {2}, 2);
-  const Expr &centre = parts[0], half = ops::Multiply(parts[1], ops::Scalar(0.5));
+  const Expr &centre = parts[0],
+             half = ops::Maximum(ops::Multiply(parts[1], ops::Scalar(0.5)), ops::Scalar(0));
   const Expr x_first =
       node.Typed(ops::Concatenate({ops::Subtract(centre, half), ops::Add(centre, half)}, 2));
   const Expr order = ir::Constant::Make(NDArray::FromVector<std::int64_t>({4}, {1, 0, 3, 2}));

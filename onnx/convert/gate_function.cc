@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -71,10 +72,11 @@ constexpr Row kFunctions[] = {
     {"ThresholdedRelu", ThresholdedRelu, 1, {}},
 };
 
+// Exporters write names in any case.
 const Row& RowOf(const std::string& name) {
   std::vector<std::string> names;
   for (const Row& row : kFunctions) {
-    if (row.name == name) return row;
+    if (absl::EqualsIgnoreCase(row.name, name)) return row;
     names.emplace_back(row.name);
   }
   throw Unimplemented(

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "onnx/onnx_pb.h"
+#include "tenon/onnx/model.h"
 #include "tenon/ops/ints.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
@@ -251,6 +252,26 @@ TEST(OnnxImportTest, AnInputWithAnInitializerIsNoParameter) {
   const ir::Module module = ValueOrThrow(Imported(model));
   ASSERT_EQ(module.Main().params.size(), 1U);
   EXPECT_EQ(ir::Var(module.Main().params[0]).name(), "x");
+}
+
+TEST(OnnxImportTest, AnInitializerIsTheDefaultOfAnInputThatOptionsMayName) {
+  Model model(8);
+  const NDArray w = Random({4}, 1), other = Random({4}, 2), x = Random({4}, 3);
+  model.Input("x", {4}).Input("w", {4}).Output("y").Constant("w", w);
+  model.Node("Add", {"x", "w"}, {"y"});
+  const auto result = [&](const ImportOptions& options, const runtime::Inputs& inputs) {
+    const OnnxModel read = ValueOrThrow(OnnxModel::Parse(model.proto.SerializeAsString(), "test"));
+    EXPECT_EQ(read.initialized_inputs().size(), 1U);
+    return Outcome(ValueOrThrow(read.Import(options)), inputs)[0];
+  };
+  const NDArray by_default = result({}, {{"x", x}});
+  const NDArray by_constant = result({.constants = {{"w", other}}}, {{"x", x}});
+  const NDArray by_input = result({.shapes = {{"w", {4}}}}, {{"x", x}, {"w", other}});
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(by_default.data<float>()[i], x.data<float>()[i] + w.data<float>()[i]);
+    EXPECT_EQ(by_constant.data<float>()[i], x.data<float>()[i] + other.data<float>()[i]);
+    EXPECT_EQ(by_input.data<float>()[i], x.data<float>()[i] + other.data<float>()[i]);
+  }
 }
 
 TEST(OnnxImportTest, ShapesComputedByTheModelFoldAway) {

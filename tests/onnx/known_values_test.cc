@@ -1,5 +1,7 @@
 // What is known when a model is imported is no obstacle, and what is not known is named.
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "tenon/onnx/tensor.h"
 #include "tenon/support/strings.h"
@@ -115,6 +117,13 @@ TEST(KnownValuesTest, BoundsOfAClipAreExact) {
   const NDArray x = NDArray::FromVector<std::int64_t>({2}, {0, kOdd + 1});
   EXPECT_THAT(Clipped(x, NDArray::Scalar(kOdd)).ToVector<std::int64_t>(),
               ElementsAre(kOdd, kOdd + 1));
+}
+
+TEST(KnownValuesTest, ABoundThatIsNanMakesAllResultsOfAClipNan) {
+  const NDArray nan = NDArray::Scalar(std::numeric_limits<float>::quiet_NaN());
+  for (const float value : Clipped(testing_graphs::Random({5}, 1), nan).ToVector<float>()) {
+    EXPECT_TRUE(std::isnan(value));
+  }
 }
 
 TEST(KnownValuesTest, BoundsOfAClipMayHaveAnyType) {

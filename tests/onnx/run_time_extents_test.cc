@@ -97,6 +97,22 @@ TEST(RunTimeExtentsTest, ATailOfAOneStageDetectorRuns) {
 }
 
 // Proposals -> suppression -> the best of them -> pooled regions -> a head -> suppression again.
+TEST(RunTimeExtentsTest, ABoxOfNegativeWidthOverlapsNothing) {
+  const auto kept = [](float width) {
+    Model model;
+    model.Input("boxes", {1, 2, 4}).Output("selected");
+    model.Constant("scores", Floats({0.9F, 0.8F}).Reshape({1, 1, 2}))
+        .Initializer("most", NDArray::FromVector<std::int64_t>({1}, {6}))
+        .Constant("overlap", Floats({0.5F}));
+    SetInt(model.Node("NonMaxSuppression", {"boxes", "scores", "most", "overlap"}, {"selected"}),
+           "center_point_box", 1);
+    const NDArray boxes = NDArray::FromVector<float>({1, 2, 4}, {5, 5, width, 2, 5, 5, width, 2});
+    return Computed(model, {{"boxes", boxes}})[0].shape()[0];
+  };
+  EXPECT_EQ(kept(3), 1);
+  EXPECT_EQ(kept(-3), 2);
+}
+
 TEST(RunTimeExtentsTest, ATwoStageDetectorRuns) {
   Model model(16);
   model.Input("image", {1, 2, 16, 16}).Input("boxes", {1, 12, 4}).Input("scores", {1, 1, 12});

@@ -181,6 +181,13 @@ TEST(RecurrentOpTest, ActivationsTakeTheirParametersInOrder) {
   }
 }
 
+TEST(RecurrentOpTest, NamesOfActivationsMayBeOfAnyCase) {
+  for (const char* name : {"Relu", "relu", "RELU"}) {
+    ExpectAgrees({"RNN", 1, false, {}, {[](double x) { return std::max(x, 0.0); }}},
+                 [name](NodeProto& node) { SetActivations(node, {name}); });
+  }
+}
+
 TEST(RecurrentOpTest, ArgumentsOfActivationsAreClipped) {
   const auto clipped = [](double (*f)(double)) {
     return [f](double x) { return f(std::min(0.4, std::max(-0.4, x))); };
