@@ -60,7 +60,8 @@ Product OfMatrix(const TeCall& call, const Transposes& transposes, std::int64_t 
           .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
           .group = group,
           .left_in_rows = !transposes.a && a.op()->is_placeholder(),
-          .right_in_rows = !transposes.b,
+          .right_in_rows = !transposes.b && b.op()->is_placeholder(),
+          .right_is_constant = call.IsConstant(1),
           .config = call.config};
 }
 
@@ -115,7 +116,8 @@ Product OfBatches(const TeCall& call, const Transposes& transposes, std::int64_t
           .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
           .group = group,
           .left_in_rows = !transposes.a && a.op()->is_placeholder(),
-          .right_in_rows = !transposes.b,
+          .right_in_rows = !transposes.b && b.op()->is_placeholder(),
+          .right_is_constant = call.IsConstant(1),
           .config = call.config};
 }
 

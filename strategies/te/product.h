@@ -37,9 +37,9 @@ struct Product {
   std::int64_t group = 1;
   // Whether the left operand lies in memory along its rows.
   bool left_in_rows = false;
-  // Whether the columns of a row of the right operand lie together, so that plain sums over depth
-  // do not read vectors.
-  bool right_in_rows = false;
+  // Whether the columns of a row of the right operand lie together in memory, so that plain sums
+  // over depth do not read vectors, and whether it is known at compile time.
+  bool right_in_rows = false, right_is_constant = false;
   Config* config = nullptr;  // see TeCall
 };
 

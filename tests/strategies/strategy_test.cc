@@ -113,6 +113,33 @@ TEST(StrategyTest, ProductsThatGeneratedCodeMakesFasterAreGenerated) {
     EXPECT_THAT(Implementations(other, LibraryChoice::kAuto), ElementsAre("onednn"));
 }
 
+// Whole panels of a computed operand in rows are read where they are; ragged ones, constants and
+// large operands for many rows are packed.
+TEST(StrategyTest, RowsOfTheSecondOperandAreReadInPlaceWhereThatPays) {
+  struct Case {
+    std::int64_t batch, rows, columns, depth;
+    bool is_packed;
+  };
+  const Case cases[] = {{1, 16, 256, 100, false}, {1, 33, 256, 100, true}, {1, 100, 64, 7, false},
+                        {1, 16, 250, 100, true},  {3, 50, 128, 50, false}, {3, 50, 16, 1000, false},
+                        {3, 50, 128, 100, true},  {1, 16, 256, 0, false}};
+  for (const Case& c : cases) {
+    const std::string batch = c.batch > 1 ? StrCat(c.batch, ", ") : "";
+    const ir::Module module = Parsed(
+        StrCat("def @main(%x: Tensor[(", batch, c.rows, ", ", c.depth, "), float32], %w: Tensor[(",
+               batch, c.depth, ", ", c.columns, "), float32]) { ",
+               c.batch > 1 ? "nn.batch_matmul(%x, %w)" : "nn.matmul(%x, %w, units=None)", " }"));
+    SCOPED_TRACE(StrCat(c.batch, " x ", c.rows, " x ", c.columns, " x ", c.depth));
+    const auto lowered = ValueOrThrow(Lower(module, {.library = LibraryChoice::kTe}));
+    const std::string loops =
+        loop::Print(std::get<loop::Function>(lowered.kernels[0].choice.built.kernel));
+    EXPECT_EQ(loops.find("allocate packed") != std::string::npos, c.is_packed);
+    const runtime::Inputs inputs = RandomInputs(module, 1);
+    ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kTe}),
+                Interpreted(module, inputs));
+  }
+}
+
 TEST(StrategyTest, FewColumnsOfARowFillATile) {
   const auto module = [](int columns) {
     return Parsed(StrCat("def @main(%x: Tensor[(9, 17), float32], %w: Tensor[(17, ", columns,
