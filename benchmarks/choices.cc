@@ -19,8 +19,8 @@ struct Work {
 };
 
 // A sum follows the anchor. Before a relu the library's rows would be refused: they lose NaN there.
-ir::Expr WithBias(const ir::Expr& result, Shape bias) {
-  return ops::Add(result, ir::Constant::Make(RandomArray(std::move(bias), 3)));
+ir::Expr WithBias(const ir::Expr& result, const Shape& bias) {
+  return ops::Add(result, ir::Constant::Make(RandomArray(bias, 3)));
 }
 
 enum class SecondOperand { kConstantColumns, kConstantRows, kColumns, kRows };
