@@ -23,34 +23,29 @@ ir::Expr WithBias(const ir::Expr& result, const Shape& bias) {
   return ops::Add(result, ir::Constant::Make(RandomArray(bias, 3)));
 }
 
-enum class SecondOperand { kConstantColumns, kConstantRows, kColumns, kRows };
-
 struct ProductWork {
   std::int64_t batch;
   Product product;
-  SecondOperand b;
+  bool b_is_constant, b_by_columns;
 };
 
 Work WorkOf(const ProductWork& work) {
   const Product& p = work.product;
   Shape left = {p.rows, p.depth}, right = {p.columns, p.depth};
-  const bool by_columns =
-      work.b == SecondOperand::kConstantColumns || work.b == SecondOperand::kColumns;
-  const bool is_constant =
-      work.b == SecondOperand::kConstantColumns || work.b == SecondOperand::kConstantRows;
-  if (!by_columns) std::swap(right[0], right[1]);
+  if (!work.b_by_columns) std::swap(right[0], right[1]);
   if (work.batch > 1) {
     left.insert(left.begin(), work.batch);
     right.insert(right.begin(), work.batch);
   }
   const Tensor a = RandomArray(left), b = RandomArray(right, 2);
   const ir::Expr x = Input("a", left);
-  const ir::Expr w = is_constant ? ir::Expr(ir::Constant::Make(b)) : ir::Expr(Input("b", right));
-  const ir::Expr result = work.batch > 1 ? ops::BatchMatmul(x, w, {.transpose_b = by_columns})
-                          : by_columns   ? ops::Dense(x, w)
-                                         : ops::Matmul(x, w);
+  const ir::Expr w = work.b_is_constant ? ir::Constant::Make(b) : ir::Expr(Input("b", right));
+  const ir::Expr result = work.batch > 1
+                              ? ops::BatchMatmul(x, w, {.transpose_b = work.b_by_columns})
+                          : work.b_by_columns ? ops::Dense(x, w)
+                                              : ops::Matmul(x, w);
   Work made{.module = ir::Module::FromExpr(WithBias(result, {p.columns})), .inputs = {{"a", a}}};
-  if (!is_constant) made.inputs["b"] = b;
+  if (!work.b_is_constant) made.inputs["b"] = b;
   return made;
 }
 
@@ -142,20 +137,6 @@ constexpr Product kProducts[] = {{1, 512, 784},   {1, 1000, 2048},   {4, 512, 78
 constexpr Product kBatchedProducts[] = {{16, 16, 64},   {16, 64, 16},   {128, 128, 64},
                                         {128, 64, 128}, {512, 512, 64}, {512, 64, 512}};
 
-std::string NameOf(SecondOperand b) {
-  switch (b) {
-    case SecondOperand::kConstantColumns:
-      return ", constant b by columns";
-    case SecondOperand::kConstantRows:
-      return ", constant b by rows";
-    case SecondOperand::kColumns:
-      return ", b by columns";
-    case SecondOperand::kRows:
-      return ", b by rows";
-  }
-  return "";
-}
-
 }  // namespace
 
 void AddChoices(std::vector<Race>& races) {
@@ -171,15 +152,17 @@ void AddChoices(std::vector<Race>& races) {
   const auto race_product = [&](const ProductWork& work) {
     const Product& p = work.product;
     race(StrCat("product of ", work.batch > 1 ? StrCat(work.batch, " x ") : "", p.rows, " x ",
-                p.columns, " x ", p.depth, NameOf(work.b)),
+                p.columns, " x ", p.depth, work.b_is_constant ? ", constant b" : ", b",
+                work.b_by_columns ? " by columns" : " by rows"),
          [=] { return WorkOf(work); });
   };
-  for (const SecondOperand b : {SecondOperand::kConstantColumns, SecondOperand::kConstantRows,
-                                SecondOperand::kColumns, SecondOperand::kRows}) {
-    for (const Product& product : kProducts) race_product({1, product, b});
+  for (const bool is_constant : {true, false}) {
+    for (const bool by_columns : {true, false}) {
+      for (const Product& product : kProducts) race_product({1, product, is_constant, by_columns});
+    }
   }
-  for (const SecondOperand b : {SecondOperand::kColumns, SecondOperand::kRows}) {
-    for (const Product& product : kBatchedProducts) race_product({12, product, b});
+  for (const bool by_columns : {true, false}) {
+    for (const Product& product : kBatchedProducts) race_product({12, product, false, by_columns});
   }
   for (const Kind& kind : kKinds) {
     for (const Image& image : kImages) {

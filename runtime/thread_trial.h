@@ -34,7 +34,7 @@ class ThreadTrial {
     const bool is_timed = is_trial();
     const Clock::time_point start = is_timed ? Clock::now() : Clock::time_point();
     Untimed(body);
-    is_timed ? Note(Clock::now() - start) : Note({});
+    Note(is_timed ? Clock::now() - start : Clock::duration());
   }
   // A run that counts for nothing.
   template <typename Body>

@@ -331,20 +331,17 @@ LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& 
   }
   for (const auto& [name, value] : Assignments(arguments.constants, "--constant"))
     options.constants[name] = ParseConstant(model, name, value);
-  for (const ir::InputSpec& input : model.inputs()) {
-    if (options.constants.contains(input.name)) continue;
-    if (!shape_of || arguments.symbolic || input.Fixed() || options.shapes.contains(input.name))
-      continue;
+  const auto take_shape = [&](const ir::InputSpec& input) {
+    if (!shape_of || options.constants.contains(input.name) || options.shapes.contains(input.name))
+      return;
     if (std::optional<Shape> shape = shape_of(input))
       options.shapes[input.name] = *std::move(shape);
+  };
+  for (const ir::InputSpec& input : model.inputs()) {
+    if (!arguments.symbolic && !input.Fixed()) take_shape(input);
   }
   // What a file is given for takes its value instead of the model's.
-  for (const ir::InputSpec& input : model.initialized_inputs()) {
-    if (!shape_of || options.constants.contains(input.name) || options.shapes.contains(input.name))
-      continue;
-    if (std::optional<Shape> shape = shape_of(input))
-      options.shapes[input.name] = *std::move(shape);
-  }
+  std::ranges::for_each(model.initialized_inputs(), take_shape);
   return {ValueOrThrow(model.Import(options)), model.results()};
 }
 

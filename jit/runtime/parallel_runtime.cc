@@ -164,7 +164,10 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent) {
     const std::int64_t iterations = share + (thread < longer ? 1 : 0);
     body(closure, begin, begin + iterations);
     const Clock::time_point own_end = is_timed ? Clock::now() : start;
-    if (thread == 0) alone = (own_end - own_start) * extent / iterations;
+    if (thread == 0) {
+      const double shares = static_cast<double>(extent) / static_cast<double>(iterations);
+      alone = std::chrono::duration_cast<Clock::duration>((own_end - own_start) * shares);
+    }
     if (timeline != nullptr) spans[static_cast<std::size_t>(thread)] = {own_start, own_end};
   }
   const Clock::time_point end = Clock::now();

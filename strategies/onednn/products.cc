@@ -51,7 +51,7 @@ struct Slower {
   bool (*holds)(const MatrixProduct& product, bool is_constant);
   const char* why;
 };
-constexpr std::int64_t kManyRows = 12, kFewColumns = 16;
+constexpr std::int64_t kMinRowsToPack = 12, kMinColumns = 16;
 constexpr Slower kSlower[] = {
     // Bound by reading the second operand: 25088 x 4096 in 11 ms, with brgemm in 20 to 41 ms.
     {[](const MatrixProduct& p, bool) { return p.batch == 1 && p.rows == 1; },
@@ -63,10 +63,10 @@ constexpr Slower kSlower[] = {
     {[](const MatrixProduct& p, bool) { return p.rhs_batch > 1; },
      "each matrix of a batch has a second operand of its own, which generated code packs in cache"},
     // 1.08 to 1.35 on two threads and 0.88 to 1.15 on one. With 4 rows 0.9 and 0.65 to 0.75.
-    {[](const MatrixProduct& p, bool) { return p.rows >= kManyRows; },
+    {[](const MatrixProduct& p, bool) { return p.rows >= kMinRowsToPack; },
      "so many rows pay for packing the second operand, and generated code is as fast"},
     // 1.3 to 1.45.
-    {[](const MatrixProduct& p, bool) { return p.columns < kFewColumns; },
+    {[](const MatrixProduct& p, bool) { return p.columns < kMinColumns; },
      "the few columns do not fill its blocks"},
 };
 

@@ -24,8 +24,8 @@ using te::Var;
 using TileShape = TileSize;
 
 // Fewer rows do not pay for packing the right operand, which costs more across its rows and nothing
-// when it is constant. Of a constant whose rows are the result's columns, each of few rows reads
-// whole rows, which is as fast as panels.
+// when it is constant. Where the rows of a constant are the result's columns, few rows read whole
+// rows, which is as fast as panels; other constants are packed for any number of rows.
 constexpr std::int64_t kMinRows = 8;
 constexpr std::int64_t kMinRowsTransposed = 12;
 constexpr std::int64_t kMinRowsConstant = 4;
@@ -141,7 +141,7 @@ bool IsWidenedOften(const Product& product, std::int64_t width) {
 // nearest cache holds all of it, or few tiles would read what was packed. Others walk through whole
 // rows, which is as slow as 59 % of packed panels where a row is a multiple of 4 KiB.
 bool ReadsRows(const Product& product, std::int64_t width) {
-  constexpr std::int64_t kFewRows = 32;
+  constexpr std::int64_t kMaxRowsInPlace = 32;
   const std::int64_t columns = product.columns.planned;
   const std::int64_t bytes =
       product.depth.planned * columns * static_cast<std::int64_t>(product.dtype.bytes());
@@ -149,7 +149,8 @@ bool ReadsRows(const Product& product, std::int64_t width) {
   return product.right_in_rows && !product.right_is_constant && product.group == 1 &&
          product.right(first, 0, 0).dtype() == product.dtype &&
          product.columns.IsMultipleOf(width) &&
-         (columns == width || bytes <= product.target.l1_bytes || product.rows.planned <= kFewRows);
+         (columns == width || bytes <= product.target.l1_bytes ||
+          product.rows.planned <= kMaxRowsInPlace);
 }
 
 }  // namespace

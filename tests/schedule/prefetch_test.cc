@@ -160,6 +160,29 @@ class NextBlockTest : public ::testing::Test {
   Tensor sums_, y_;
 };
 
+// Rows that are each summed up over `steps` others, one row of results after the other.
+struct WideRows {
+  WideRows(int rows, int steps, int columns)
+      : wide(Placeholder({rows, steps, columns}, Float32, "wide")),
+        k(ReduceAxis(0, steps, "k")),
+        sums(Compute(
+            {rows, columns}, [&](Var i, Var j) { return Sum(wide(i, k.var, j), {k}); }, "sums")),
+        y(Compute(
+            {rows, columns}, [&](Var i, Var j) { return sums(i, j) + 1.0F; }, "y")) {}
+
+  // The next row of `wide` is fetched while this one is used.
+  Schedule Fetching() const {
+    Schedule s(y);
+    s[sums].ComputeAt(s[y], y.axis(0)).Reorder({k, sums.axis(1)});
+    s.PrefetchNextBlock(wide, sums, k, 1);
+    return s;
+  }
+
+  Tensor wide;
+  IterVar k;
+  Tensor sums, y;
+};
+
 // 32 weights in 3 rows of 4 steps: shares of 3.
 TEST_F(NextBlockTest, IsFetchedInSharesWhileThisOneIsUsed) {
   Schedule s = Scheduled();
@@ -172,20 +195,13 @@ TEST_F(NextBlockTest, IsFetchedInSharesWhileThisOneIsUsed) {
 
 // A share of more than a line is several.
 TEST_F(NextBlockTest, IsFetchedInLines) {
-  const Tensor wide = Placeholder({6, 4, 40}, Float32, "wide");
-  const IterVar k = ReduceAxis(0, 4, "k");
-  const Tensor sums = Compute(
-      {6, 40}, [&](Var i, Var j) { return Sum(wide(i, k.var, j), {k}); }, "sums");
-  const Tensor y = Compute(
-      {6, 40}, [&](Var i, Var j) { return sums(i, j) + 1.0F; }, "y");
-  Schedule s(y);
-  s[sums].ComputeAt(s[y], y.axis(0)).Reorder({k, sums.axis(1)});
-  s.PrefetchNextBlock(wide, sums, k, 1);
-  EXPECT_THAT(LoopsOf(s, {wide, y}),
+  const WideRows rows(6, 4, 40);
+  const Schedule s = rows.Fetching();
+  EXPECT_THAT(LoopsOf(s, {rows.wide, rows.y}),
               HasSubstr("      prefetch(wide[(((ax0 * 160) + (k * 40)) + 160)])\n"
                         "      prefetch(wide[(((ax0 * 160) + (k * 40)) + 176)])\n"
                         "      prefetch(wide[(((ax0 * 160) + (k * 40)) + 192)])\n"));
-  ExpectRight(s, {wide});
+  ExpectRight(s, {rows.wide});
 }
 
 // A stage at the root has the loop over places itself.
@@ -224,16 +240,9 @@ TEST_F(NextBlockTest, OfShortRowsIsFetchedRowByRow) {
 }
 
 TEST_F(NextBlockTest, IsFetchedInALoopWhereAShareIsLong) {
-  const Tensor wide = Placeholder({3, 2, 4096}, Float32, "wide");
-  const IterVar k = ReduceAxis(0, 2, "k");
-  const Tensor sums = Compute(
-      {3, 4096}, [&](Var i, Var j) { return Sum(wide(i, k.var, j), {k}); }, "sums");
-  const Tensor y = Compute(
-      {3, 4096}, [&](Var i, Var j) { return sums(i, j) + 1.0F; }, "y");
-  Schedule s(y);
-  s[sums].ComputeAt(s[y], y.axis(0)).Reorder({k, sums.axis(1)});
-  s.PrefetchNextBlock(wide, sums, k, 1);
-  EXPECT_THAT(LoopsOf(s, {wide, y}),
+  const WideRows rows(3, 2, 4096);
+  const Schedule s = rows.Fetching();
+  EXPECT_THAT(LoopsOf(s, {rows.wide, rows.y}),
               HasSubstr("for fetch2 in [0, 256) {\n        prefetch(wide[((((ax0 * 8192) + "
                         "(k * 4096)) + (fetch2 * 16)) + 8192)])\n"));
 }
