@@ -1,77 +1,58 @@
-// A model whose input shapes are known only when it runs: it is compiled at the first run of each
-// combination of shapes, and the least recently used ones are forgotten.
+// A model for inputs of any shape: one compile of a module whose extents are variables
+// (docs/shapes.md). Shapes that come again and again may get a compile of their own.
 //
-// Any number of threads may run it: threads that bring the same new shapes wait for one compile,
-// others go on. With CompileOptions::cache_dir kernels that two shapes have in common compile once,
-// also in later processes. What is forgotten lives on until the runs that use it have ended.
-//
-//   OnnxModel onnx = OnnxModel::Load("recogniser.onnx").value();
-//   DynamicModel model(onnx.inputs(), [&](const auto& shapes) { return onnx.Import({shapes}); },
-//                      {.cache = 16});
+//   ir::Module module = onnx.Import({.symbolic = true, .evaluate = EvaluateCall}).value();
+//   DynamicModel model = DynamicModel::Make(std::move(module), {.hot_after = 100}).value();
 //   std::vector<Tensor> y = model.Run({{"x", x}}).value();  // whatever x's shape
+//
+// Any number of threads may run it. The destructor of the last copy waits for a compile in the
+// background that has begun.
 #ifndef TENON_COMPILER_DYNAMIC_MODEL_H_
 #define TENON_COMPILER_DYNAMIC_MODEL_H_
 
 #include <cstddef>
-#include <functional>
-#include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "tenon/compiler/compile.h"
-#include "tenon/ir/input_spec.h"
 
 namespace tenon {
 
-using ShapesByName = std::map<std::string, Shape>;
-
 class DynamicModel {
  public:
-  // The module for these shapes, one for each input. Called by several threads at once. It may run
-  // the model for other shapes, but not for these: that is FailedPrecondition.
-  using Importer = std::function<absl::StatusOr<ir::Module>(const ShapesByName& shapes)>;
-  // The module with variables for the extents that the model leaves open.
-  using SymbolicImporter = std::function<absl::StatusOr<ir::Module>()>;
   struct Options {
-    std::size_t cache = 16;  // compiled shapes that are kept, at least 1
-    CompileOptions compile;  // without reports: compiles run at the same time
-    // Where it is given, one compile serves all shapes (docs/shapes.md). It is made at the first
-    // run, and takes longer than one for a shape. Models and inputs that it does not take are
-    // compiled for their shapes.
-    SymbolicImporter symbolic = nullptr;
-    // A shape that the compile for all shapes has served this often is compiled for itself, in the
-    // background, and this is kept if runs are faster by it (compiler/symbolic/hot_shapes.h). At
-    // most `cache` shapes have one. Results may differ as between any two compiles
-    // (docs/numerics.md). 0: never.
+    CompileOptions compile;
+    // A shape that has been run this often is compiled for itself, in the background, and this is
+    // kept if runs are faster by it (compiler/symbolic/hot_shapes.h). Results may differ as between
+    // any two compiles (docs/numerics.md). Without variables and with control flow no shape has
+    // one. 0: never.
     std::size_t hot_after = 0;
+    std::size_t hot_shapes = 16;  // that have a compile of their own, at least 1
   };
   struct Statistics {
-    std::size_t compiled = 0;   // successful compiles for a shape
-    std::size_t forgotten = 0;  // compiled, then dropped for newer ones
-    std::size_t symbolic = 0;   // runs that the compile for all shapes served
-    // Why the last run that it did not serve was compiled for its shape; empty where there was none
-    // or no importer for all shapes is given.
-    std::string symbolic_refusal;
+    std::size_t common = 0;        // runs that the compile for all shapes served
     std::size_t hot_compiled = 0;  // hot shapes that were compiled
     std::size_t hot_kept = 0;      // those that are faster
     std::size_t hot_dropped = 0;   // those that are not, or gave way to newer ones
   };
 
-  // Throws InvalidArgument for options out of range and inputs of the same name.
-  DynamicModel(std::vector<ir::InputSpec> inputs, Importer importer, Options options);
+  // Errors: InvalidArgument for options out of range, and for reports where shapes may be hot,
+  // since their compiles run beside others; those of Compile. The module is kept for hot shapes
+  // alone.
+  static absl::StatusOr<DynamicModel> Make(ir::Module module, const Options& options);
+  static absl::StatusOr<DynamicModel> Make(ir::Module module) {
+    return Make(std::move(module), Options());
+  }
 
-  const std::vector<ir::InputSpec>& inputs() const;
-  // Errors: InvalidArgument naming the input that is missing, unknown, of another element type or
-  // of a shape that the model does not take, with what is allowed; those of the importer and of
-  // Compile. A shape that cannot be compiled is not remembered.
+  // What serves all shapes.
+  const Executable& executable() const;
+  // Errors as of Executable::Run.
   absl::StatusOr<std::vector<NDArray>> Run(const runtime::Inputs& inputs) const;
-  // What Run uses for inputs of these shapes.
-  absl::StatusOr<Executable> Specialize(const ShapesByName& shapes) const;
   Statistics statistics() const;
 
  private:
   struct State;
+  explicit DynamicModel(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };
 

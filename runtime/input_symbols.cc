@@ -45,8 +45,9 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
       found_in.emplace(*name, input.name);
       if (shape[i] < Dim::Symbol(*name).LowerBound())
         throw InvalidArgument(StrCat("input '", input.name, "' has no elements on axis ", i, "; ",
-                                     *name, " must be at least 1 (a model for empty inputs is ",
-                                     "compiled for their shapes)"));
+                                     *name,
+                                     " must be at least 1 (for empty inputs compile the model ",
+                                     "for their shapes, or name the extent #", *name, ")"));
     }
   }
   for (const InputInfo& input : inputs_) {

@@ -26,13 +26,13 @@
 
 #include "absl/status/statusor.h"
 #include "tenon/runtime/executable.h"
-#include "tenon/support/ndarray.h"
+#include "tenon/support/dim.h"
 
 namespace tenon::compiler {
 
 class HotShapes {
  public:
-  using Shapes = std::map<std::string, Shape>;
+  using Shapes = Dim::Values;  // of the model's variables
   using Specialise = std::function<absl::StatusOr<runtime::Executable>(const Shapes&)>;
   struct Options {
     std::size_t after = 0;  // runs that make a shape hot; 0: none is

@@ -48,7 +48,7 @@ void Read(const Arguments& arguments) {
   const double loading = Milliseconds(start);
 
   start = std::chrono::steady_clock::now();
-  reader.Read(picture);  // compiles for the shapes of this picture
+  reader.Read(picture);
   const double first = Milliseconds(start);
   ocr::Times times;
   start = std::chrono::steady_clock::now();
@@ -68,10 +68,9 @@ void Read(const Arguments& arguments) {
                 line.text.text.c_str());
   }
   std::printf(
-      "%zu lines; models read in %.0f ms; first time %.0f ms (%zu compiles); then %.1f ms: "
+      "%zu lines; models read and compiled in %.0f ms; first time %.1f ms; then %.1f ms: "
       "detect %.1f, turn %.1f, recognise %.1f\n",
-      lines.size(), loading, first, reader.compiles(), again, times.detect, times.turn,
-      times.recognise);
+      lines.size(), loading, first, again, times.detect, times.turn, times.recognise);
   if (arguments.boxes.empty()) return;
   for (const ocr::Line& line : lines) ocr::DrawBox(&picture, line.box, {220, 30, 200});
   ocr::SavePng(arguments.boxes, picture);

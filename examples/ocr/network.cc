@@ -11,7 +11,7 @@ namespace ocr {
 namespace {
 
 // Pages of a book have lines of many lengths.
-constexpr std::size_t kShapesKept = 64;
+constexpr std::size_t kHotShapes = 64;
 // Lines of one length after which that length is worth a compile of a second.
 constexpr std::size_t kHotRuns = 200;
 
@@ -23,31 +23,25 @@ const tenon::onnx_import::OnnxModel& RequireOneInput(const tenon::onnx_import::O
   return model;
 }
 
-tenon::DynamicModel::Options OptionsFor(const tenon::onnx_import::OnnxModel& model, Shapes shapes,
-                                        const tenon::CompileOptions& options) {
-  tenon::DynamicModel::Options result = {.cache = kShapesKept, .compile = options};
-  if (shapes == Shapes::kFew) return result;
-  result.symbolic = [model] {
-    return model.Import({.symbolic = true, .evaluate = tenon::strategies::EvaluateCall});
-  };
-  result.hot_after = kHotRuns;
-  return result;
+tenon::DynamicModel Compiled(const tenon::onnx_import::OnnxModel& model,
+                             const std::optional<tenon::Shape>& shape,
+                             const tenon::CompileOptions& options) {
+  tenon::strategies::RegisterStrategies(tenon::ops::OpRegistry::Global());
+  tenon::onnx_import::ImportOptions import = {.symbolic = !shape.has_value(),
+                                              .evaluate = tenon::strategies::EvaluateCall};
+  if (shape) import.shapes[model.inputs()[0].name] = *shape;
+  return tenon::ValueOrThrow(tenon::DynamicModel::Make(
+      tenon::ValueOrThrow(model.Import(import)),
+      {.compile = options, .hot_after = kHotRuns, .hot_shapes = kHotShapes}));
 }
 
 }  // namespace
 
-Network::Network(std::string name, const std::string& path, Shapes shapes,
-                 const tenon::CompileOptions& options)
+Network::Network(std::string name, const std::string& path, const tenon::CompileOptions& options,
+                 const std::optional<tenon::Shape>& shape)
     : name_(std::move(name)),
       onnx_(RequireOneInput(tenon::ValueOrThrow(tenon::onnx_import::OnnxModel::Load(path)), path)),
-      model_(
-          onnx_.inputs(),
-          [onnx = onnx_](const tenon::ShapesByName& shapes) {
-            return onnx.Import({.shapes = shapes, .evaluate = tenon::strategies::EvaluateCall});
-          },
-          OptionsFor(onnx_, shapes, options)) {
-  tenon::strategies::RegisterStrategies(tenon::ops::OpRegistry::Global());
-}
+      model_(Compiled(onnx_, shape, options)) {}
 
 tenon::NDArray Network::operator()(const tenon::NDArray& x, const Observer& observer) const {
   const tenon::NDArray y = tenon::ValueOrThrow(model_.Run({{onnx_.inputs()[0].name, x}})).at(0);

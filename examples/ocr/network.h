@@ -1,8 +1,9 @@
-// One of the three networks: an ONNX model that is compiled again for every shape it meets.
+// One of the three networks: an ONNX model, compiled once for all shapes or for its only one.
 #ifndef TENON_EXAMPLES_OCR_NETWORK_H_
 #define TENON_EXAMPLES_OCR_NETWORK_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "tenon/compiler/dynamic_model.h"
@@ -14,25 +15,15 @@ namespace ocr {
 using Observer = std::function<void(const std::string& network, const tenon::NDArray& x,
                                     const tenon::NDArray& y)>;
 
-// What inputs come.
-enum class Shapes {
-  kFew,   // of the same shapes: each is compiled for itself
-  kMany,  // of any shape: one compile takes all, and those that come often get one of their own
-};
-
 class Network {
  public:
-  // Throws what OnnxModel::Load reports.
-  Network(std::string name, const std::string& path, Shapes shapes,
-          const tenon::CompileOptions& options);
+  // Compiles it. With a shape it takes that alone. Throws what OnnxModel::Load, Import and Compile
+  // report.
+  Network(std::string name, const std::string& path, const tenon::CompileOptions& options,
+          const std::optional<tenon::Shape>& shape = std::nullopt);
 
   // Throws what DynamicModel::Run reports.
   tenon::NDArray operator()(const tenon::NDArray& x, const Observer& observer) const;
-  // For a shape, and for all.
-  std::size_t compiles() const {
-    const tenon::DynamicModel::Statistics statistics = model_.statistics();
-    return statistics.compiled + (statistics.symbolic > 0 ? 1 : 0);
-  }
 
  private:
   std::string name_;

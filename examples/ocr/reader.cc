@@ -24,10 +24,10 @@ class Timer {
 }  // namespace
 
 Reader::Reader(const std::string& folder, const tenon::CompileOptions& options)
-    : detector_("detector", folder + "/ch_PP-OCRv4_det_infer.onnx", Shapes::kMany, options),
-      classifier_("classifier", folder + "/ch_ppocr_mobile_v2.0_cls_infer.onnx", Shapes::kFew,
-                  options),
-      recogniser_("recogniser", folder + "/ch_PP-OCRv4_rec_infer.onnx", Shapes::kMany, options),
+    : detector_("detector", folder + "/ch_PP-OCRv4_det_infer.onnx", options),
+      classifier_("classifier", folder + "/ch_ppocr_mobile_v2.0_cls_infer.onnx", options,
+                  ClassifierShape()),
+      recogniser_("recogniser", folder + "/ch_PP-OCRv4_rec_infer.onnx", options),
       keys_(LoadKeys(folder + "/ppocr_keys_v1.txt")) {}
 
 std::vector<Line> Reader::Read(const Picture& picture, const Observer& observer,
@@ -51,10 +51,6 @@ std::vector<Line> Reader::Read(const Picture& picture, const Observer& observer,
     lines.push_back(std::move(line));
   }
   return lines;
-}
-
-std::size_t Reader::compiles() const {
-  return detector_.compiles() + classifier_.compiles() + recogniser_.compiles();
 }
 
 }  // namespace ocr

@@ -26,13 +26,12 @@ struct Times {
 // Immutable; any number of threads may read with it.
 class Reader {
  public:
-  // Throws NotFound when a file of the package is missing in the folder.
+  // Compiles the networks. Throws NotFound when a file of the package is missing in the folder.
   Reader(const std::string& folder, const tenon::CompileOptions& options);
 
   // The lines in reading order.
   std::vector<Line> Read(const Picture& picture, const Observer& observer = {},
                          Times* times = nullptr) const;
-  std::size_t compiles() const;
 
  private:
   Network detector_, classifier_, recogniser_;

@@ -25,6 +25,8 @@ int WidthOf(const Box& box) {
 
 }  // namespace
 
+tenon::Shape ClassifierShape() { return {1, 3, kHeight, kClassifierWidth}; }
+
 std::vector<std::string> LoadKeys(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw tenon::NotFound(tenon::StrCat("the key file ", path, " cannot be opened"));

@@ -24,6 +24,9 @@ struct Text {
 // (1, steps, classes). Throws InvalidArgument when the classes are not those of the keys.
 Text DecodeCtc(const tenon::NDArray& probabilities, const std::vector<std::string>& keys);
 
+// Of the only pictures that the classifier takes.
+tenon::Shape ClassifierShape();
+
 // The box with the side up from which the text reads upright. Lines much higher than wide are taken
 // to run from top to bottom.
 Box TurnUpright(const Network& classifier, const Picture& picture, const Box& box,

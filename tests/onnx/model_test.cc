@@ -30,12 +30,8 @@ TEST(OnnxModelTest, ADynamicModelAgreesWithTheStaticOneForEachShape) {
   strategies::RegisterStrategies(ops::OpRegistry::Global());
   const std::string path = kAssets + "ch_ppocr_mobile_v2.0_cls_infer.onnx";
   const OnnxModel onnx = ValueOrThrow(OnnxModel::Load(path));
-  const DynamicModel model(
-      onnx.inputs(),
-      [&](const ShapesByName& shapes) {
-        return onnx.Import({.shapes = shapes, .evaluate = strategies::EvaluateCall});
-      },
-      {.cache = 2});
+  const DynamicModel model = ValueOrThrow(DynamicModel::Make(
+      ValueOrThrow(onnx.Import({.symbolic = true, .evaluate = strategies::EvaluateCall}))));
   for (const std::int64_t width : {192, 96, 192, 100}) {
     const NDArray x = Random({1, 3, 48, width}, 7);
     const ir::Module module = ValueOrThrow(
@@ -43,8 +39,7 @@ TEST(OnnxModelTest, ADynamicModelAgreesWithTheStaticOneForEachShape) {
     const Executable exe = ValueOrThrow(Compile(module));
     ExpectClose(ValueOrThrow(model.Run({{"x", x}}))[0], ValueOrThrow(exe.Run({{"x", x}}))[0]);
   }
-  EXPECT_EQ(model.statistics().compiled, 3U);
-  EXPECT_EQ(model.statistics().forgotten, 1U);
+  EXPECT_EQ(model.statistics().common, 4U);
 }
 
 }  // namespace

@@ -17,12 +17,12 @@ using testing_graphs::Random;
 
 using Shapes = HotShapes::Shapes;
 
-Shapes Rows(std::int64_t rows) { return {{"x", {rows, 4}}}; }
+Shapes Rows(std::int64_t rows) { return {{"rows", rows}}; }
 
 absl::StatusOr<runtime::Executable> Compiled(const Shapes& shapes) {
-  return Compile(Parsed(StrCat("def @main(%x: Tensor[", ShapeToString(shapes.at("x")),
-                               ", float32]) { exp(%x) }")),
-                 {.threads = 1});
+  return Compile(
+      Parsed(StrCat("def @main(%x: Tensor[(", shapes.at("rows"), ", 4), float32]) { exp(%x) }")),
+      {.threads = 1});
 }
 
 // Until the background has done what is asked for; a minute is far more than it needs.
@@ -116,16 +116,9 @@ TEST(HotShapesTest, TheEndWaitsForACompileAndForgetsTheRest) {
 }
 
 TEST(HotShapesTest, ThreadsThatRunADynamicModelGetRightResultsThroughout) {
-  const auto twice = [](const std::string& rows) -> absl::StatusOr<ir::Module> {
-    return Parsed(StrCat("def @main(%x: Tensor[(", rows, ", 4), float32]) { multiply(%x, 2f) }"));
-  };
-  const DynamicModel model(
-      {{"x", Float32, {{ir::Dim::Symbol("rows"), 4}}}},
-      [&](const ShapesByName& shapes) { return twice(StrCat(shapes.at("x")[0])); },
-      {.cache = 2,
-       .compile = {.threads = 1},
-       .symbolic = [&] { return twice("rows"); },
-       .hot_after = 2});
+  const DynamicModel model = ValueOrThrow(
+      DynamicModel::Make(Parsed("def @main(%x: Tensor[(rows, 4), float32]) { multiply(%x, 2f) }"),
+                         {.compile = {.threads = 1}, .hot_after = 2, .hot_shapes = 2}));
   std::atomic<int> wrong = 0;
   const auto run = [&](int from) {
     for (int i = from; i < from + 200; ++i) {
