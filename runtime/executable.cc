@@ -47,6 +47,7 @@ class Session::Workspace {
                                   std::vector<NodeTime>* times);
   // Throws InvalidArgument for arrays of other shapes than RunInOrder takes.
   void RequireShapes(const std::vector<const NDArray*>& inputs) const;
+  const std::optional<ThreadChoice>& thread_choice() const { return trial_.choice(); }
 
  private:
   struct Step {
@@ -318,6 +319,11 @@ absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const
   return CatchErrors([&] { return Bound(inputs).RunOnce(inputs, threads(), nullptr); });
 }
 
+std::optional<ThreadChoice> Executable::thread_choice() const {
+  const std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->idle.empty() ? std::nullopt : state_->idle.back()->thread_choice();
+}
+
 int Executable::num_kernel_calls() const {
   if (program() != nullptr) {
     int total = 0;
@@ -357,6 +363,10 @@ Session::Session(const Executable& executable, Options options)
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
+
+std::optional<ThreadChoice> Session::thread_choice() const {
+  return workspace_ == nullptr ? std::nullopt : workspace_->thread_choice();
+}
 
 absl::StatusOr<std::vector<NDArray>> Session::Run(const Inputs& inputs) {
   return RunProfiled(inputs, nullptr);

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "tenon/jit/callable.h"
 #include "tenon/runtime/plan.h"
+#include "tenon/runtime/thread_choice.h"
 #include "tenon/support/dim.h"
 #include "tenon/support/ndarray.h"
 
@@ -81,6 +83,9 @@ class Executable {
   const std::vector<std::shared_ptr<const jit::Callable>>& kernels() const;
   const std::vector<NDArray>& constants() const;
   int threads() const;
+  // How many threads runs take, by the last trial of the memory that was used last; nothing before
+  // one has ended, for a program, and for what is not bound.
+  std::optional<ThreadChoice> thread_choice() const;
   // Number of kernel launches of one run; of a program, as if each of its parts ran once.
   int num_kernel_calls() const;
   // Bytes of intermediate results, after sharing.
@@ -122,6 +127,8 @@ class Session {
   // The same, and the time of each kernel.
   absl::StatusOr<std::vector<NDArray>> RunProfiled(const Inputs& inputs,
                                                    std::vector<NodeTime>* times);
+  // As Executable::thread_choice, of this session's runs.
+  std::optional<ThreadChoice> thread_choice() const;
 
  private:
   friend class Executable;

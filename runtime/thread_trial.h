@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "tenon/jit/runtime/parallel_runtime.h"
+#include "tenon/runtime/thread_choice.h"
 
 namespace tenon::runtime {
 
@@ -26,6 +27,8 @@ class ThreadTrial {
 
   // Whether the next run stays on one thread.
   bool works_alone() const { return works_alone_; }
+  // What the last trial found; nothing before the first has ended.
+  const std::optional<ThreadChoice>& choice() const { return choice_; }
   // Whether the next run is timed.
   bool is_trial() const { return runs_until_trial_ == 0; }
 
@@ -48,13 +51,14 @@ class ThreadTrial {
   void Note(Clock::duration taken);
 
  private:
-  void Keep(bool works_alone, Clock::duration of_run);
+  void Keep(const ThreadChoice& choice);
 
   bool works_alone_ = false;
   std::int64_t runs_until_trial_ = 0;
   int runs_of_trial_ = 0;
   Clock::duration least_{};  // of the way that is tried
   Clock::duration least_on_threads_{};
+  std::optional<ThreadChoice> choice_;
 };
 
 }  // namespace tenon::runtime

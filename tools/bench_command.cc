@@ -70,6 +70,9 @@ void Bench(const BenchArguments& arguments) {
     (void)ValueOrThrow(session.Run(inputs));
     times.run_s.push_back(SecondsSince(before));
   }
+  const auto threads =
+      exe.is_symbolic() ? ValueOrThrow(exe.Bind(inputs)).thread_choice() : session.thread_choice();
+  if (threads) times.threads = runtime::ToText(*threads);
   std::fputs((arguments.json ? SummaryJson(times) : SummaryText(times)).c_str(), stdout);
 }
 

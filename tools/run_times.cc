@@ -53,17 +53,18 @@ std::string SummaryText(const RunTimes& times) {
       "model    %d kernels, peak memory %.1f MB\n",
       ms(0), ms(50), ms(90), ms(99), times.run_s.size(), 1e3 / ms(50), times.import_s * 1e3,
       times.compile_s * 1e3, times.kernels, static_cast<double>(PeakBytes()) * 1e-6);
-  return text;
+  return times.threads.empty() ? text : StrCat(text, "threads  ", times.threads, "\n");
 }
 
 std::string SummaryJson(const RunTimes& times) {
   const std::vector<double> sorted = Sorted(times.run_s);
-  const nlohmann::ordered_json summary = {
+  nlohmann::ordered_json summary = {
       {"kernels", times.kernels},         {"import_s", times.import_s},
       {"compile_s", times.compile_s},     {"runs", times.run_s.size()},
       {"least_s", Percentile(sorted, 0)}, {"median_s", Percentile(sorted, 50)},
       {"p90_s", Percentile(sorted, 90)},  {"p99_s", Percentile(sorted, 99)},
       {"peak_bytes", PeakBytes()}};
+  if (!times.threads.empty()) summary["threads"] = times.threads;
   return summary.dump(1) + "\n";
 }
 

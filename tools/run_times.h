@@ -12,14 +12,16 @@ struct RunTimes {
   double compile_s = 0;
   std::vector<double> run_s;  // at least one
   int kernels = 0;            // launched per run
+  std::string threads;        // that runs took, and why; empty: not known
 };
 
 // One line, with the median run.
 std::string ToText(const RunTimes& times);
-// The minimum, the median and the 90th and 99th percentile of the runs, and the other fields.
+// The minimum, the median and the 90th and 99th percentile of the runs, and the other
+// fields that are known.
 std::string SummaryText(const RunTimes& times);
 // {"kernels", "import_s", "compile_s", "runs", "least_s", "median_s", "p90_s", "p99_s",
-// "peak_bytes"}
+// "peak_bytes", "threads"}
 std::string SummaryJson(const RunTimes& times);
 // Writes JSON with these fields; peak_bytes is the most memory that the process has held. Throws
 // NotFound when the file cannot be written.

@@ -40,6 +40,18 @@ TEST_F(ThreadTrialTest, ShortRunsAreTriedBothWaysAndTheFasterIsKept) {
   EXPECT_EQ(RunsUntilTrial(), 10'000);
 }
 
+TEST_F(ThreadTrialTest, WhatItFoundIsSaid) {
+  EXPECT_FALSE(trial_.choice());
+  Try(microseconds(500), microseconds(200));
+  EXPECT_EQ(ToText(*trial_.choice()), "one, which takes 0.2 ms; all that are set take 0.5 ms");
+  RunsUntilTrial();
+  Try(microseconds(200), microseconds(300));
+  EXPECT_EQ(ToText(*trial_.choice()), "all that are set, which take 0.2 ms; one takes 0.3 ms");
+  RunsUntilTrial();
+  Try(milliseconds(3), milliseconds(1));
+  EXPECT_EQ(ToText(*trial_.choice()), "all that are set; 3 ms is too long to try one");
+}
+
 TEST_F(ThreadTrialTest, ThreadsAreKeptWhereOneIsHardlyFaster) {
   Try(microseconds(200), microseconds(191));
   EXPECT_FALSE(trial_.works_alone());
