@@ -3,8 +3,9 @@
 // explicit stack. So the time is that of the result, however long the chains of calls are. Every
 // use gets its own variables, since a module binds a variable only once.
 //
-// Under kAll, a variable that is bound to a function stands for it. A literal is flat before it is
-// called, so frames of literals lie in each other only where functions are handed to functions.
+// Under kAll, a variable that is bound to a function, or to a tuple that holds one, stands for it.
+// A literal is flat before it is called, so frames of literals lie in each other only where
+// functions are handed to functions.
 #include "tenon/passes/inline.h"
 
 #include <algorithm>
@@ -228,15 +229,20 @@ class Inliner {
     }
     if (const auto bound = frame.bound.find(original); bound != frame.bound.end()) {
       const Expr& value = frame.values.at(bound->second.value);
-      Finish(frame, IsFunction(value) ? value : bound->second.variable);
+      Finish(frame, HoldsFunction(value) ? value : bound->second.variable);
       return std::nullopt;
     }
     const auto* let = original.As<ir::LetNode>();
-    if (let != nullptr && IsFunction(frame.values.at(let->var))) {
+    if (let != nullptr && HoldsFunction(frame.values.at(let->var))) {
       Finish(frame, frame.values.at(let->body));
       return std::nullopt;
     }
     const Expr e = OverValues(original, frame.values);
+    if (rule_ == InlineRule::kAll) NoteTuple(e);
+    if (const Expr field = FieldOfTuple(e)) {
+      Finish(frame, field);
+      return std::nullopt;
+    }
     const auto* call = e.As<ir::CallNode>();
     if (IsInlinedCall(e)) {
       const std::string& name = call->callee.As<ir::GlobalVarNode>()->name;
@@ -261,6 +267,26 @@ class Inliner {
     }
     Finish(frame, e);
     return std::nullopt;
+  }
+
+  bool HoldsFunction(const Expr& value) const {
+    return IsFunction(value) || tuples_.contains(value);
+  }
+
+  void NoteTuple(const Expr& e) {
+    const auto* tuple = e.As<ir::TupleNode>();
+    if (tuple != nullptr && std::any_of(tuple->fields.begin(), tuple->fields.end(),
+                                        [&](const Expr& field) { return HoldsFunction(field); }))
+      tuples_.insert(e);
+  }
+
+  // What a projection out of a tuple that holds functions gives; none for all else.
+  Expr FieldOfTuple(const Expr& e) const {
+    const auto* item = e.As<ir::TupleGetItemNode>();
+    if (item == nullptr || !tuples_.contains(item->tuple)) return Expr();
+    const auto& fields = item->tuple.As<ir::TupleNode>()->fields;
+    const auto index = static_cast<std::size_t>(item->index);
+    return index < fields.size() ? fields[index] : Expr();  // InferType reports the index
   }
 
   Frame FrameOf(const Expr& e) const {
@@ -304,6 +330,7 @@ class Inliner {
   const InlineRule rule_;
   std::unordered_set<std::string> inlinable_, called_;
   std::unordered_map<std::string, Expr> flat_;
+  std::unordered_set<Expr, ir::ExprHash> tuples_;  // with a function in them, at any depth
 };
 
 }  // namespace

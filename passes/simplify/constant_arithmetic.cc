@@ -49,7 +49,7 @@ bool Apply(Arithmetic op, T a, T b, T* out) {
     *out = static_cast<T>(op == Arithmetic::kAdd        ? x + y
                           : op == Arithmetic::kSubtract ? x - y
                                                         : x * y);
-    if (std::isfinite(a) && std::isfinite(b) && !std::isfinite(*out)) return false;
+    if (!std::isfinite(*out)) return false;
     return op != Arithmetic::kMultiply || a == 0 || b == 0 ||
            !(std::fabs(*out) < std::numeric_limits<T>::min());
   } else {

@@ -14,8 +14,9 @@ enum class Arithmetic { kAdd, kSubtract, kMultiply };
 
 // a op b, where one of the shapes broadcasts to the other. Integers wrap around; floats are
 // calculated in double precision and rounded once. Nothing for other shapes and element types.
-// Nothing either where finite operands overflow, nonzero factors give a product that is not a
-// normal number, or constants cancel (SumsOfConstants).
+// Nothing either where a result is not finite (inf takes no other order: (x - 1) * inf is no
+// x * inf - inf), nonzero factors give a product that is not a normal number, or constants cancel
+// (SumsOfConstants).
 std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray& b);
 
 // Sums of floating constants that would turn x + a + b into x + (a + b), element by element. Adding

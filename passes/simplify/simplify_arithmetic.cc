@@ -2,7 +2,7 @@
 //
 // Exactness: integers wrap around, so every rule here is exact for them. For floats, dropping a
 // neutral element is exact, even for NaN and -0.0. Joining constants rounds once where the graph
-// rounded twice; it is refused where the joined constant overflows or is not a normal number.
+// rounded twice; it is refused where the joined constant is not finite or not a normal number.
 #include <algorithm>
 #include <cmath>
 #include <optional>

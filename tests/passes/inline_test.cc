@@ -118,6 +118,14 @@ constexpr Literals kLiterals[] = {
      "def @adder(%a) { fn (%y) { add(%y, %a) } }\n"
      "def @main(%x) { let %f = @adder(%x); %f(exp(%x)) }",
      "def @main(%x) { add(exp(%x), %x) }"},
+    {"InATupleThatNobodyReads",
+     "def @main(%x) { let %f = fn (%y) { exp(%y) }; let %p = (%f, %x); let %q = (%x, %p); exp(%x) "
+     "}",
+     "def @main(%x) { exp(%x) }"},
+    {"TakenOutOfATuple",
+     "def @pair(%x) { (fn (%y) { add(%y, %x) }, exp(%x)) }\n"
+     "def @main(%x) { let %p = (@pair(%x), %x); let %q = %p.0; %q.0(%q.1) }",
+     "def @main(%x) { add(exp(%x), %x) }"},
     {"AVariableOfAGlobalFunction",
      "def @f(%y) { exp(%y) }\ndef @main(%x) { let %g = @f; %g(%g(%x)) }",
      "def @main(%x) { exp(exp(%x)) }"},

@@ -1,6 +1,7 @@
 // Operators that sample, fold, pad and filter images, against their definitions.
 #include <cmath>
 #include <complex>
+#include <limits>
 
 #include "tenon/tests/onnx/written_model.h"
 
@@ -8,8 +9,10 @@ namespace tenon::onnx_import {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsNan;
 using testing_graphs::ExpectClose;
 using testing_graphs::Random;
 
@@ -97,6 +100,28 @@ TEST(SampleTest, PositionsThatAreNoNumbersGiveZero) {
   model.InputLike("x", x).InputLike("grid", grid).Output("y");
   model.Node("GridSample", {"x", "grid"}, {"y"});
   EXPECT_THAT(Computed(model, {{"x", x}, {"grid", grid}})[0].ToVector<float>(), ElementsAre(0));
+}
+
+// The distance of an infinite position from its neighbours is no number. The nearest element of one
+// lies outside, and the border is as near as ever where positions are brought back to it.
+TEST(SampleTest, InfinitePositionsOfImagesAreNaNWhereNeighboursAreWeighted) {
+  const NDArray x = NDArray::FromVector<float>({1, 1, 1, 2}, {3, 5});
+  const auto at_infinity = [&](const char* mode, const char* padding) {
+    const float inf = std::numeric_limits<float>::infinity();
+    const NDArray grid = NDArray::FromVector<float>({1, 1, 2, 2}, {-inf, 0, inf, 0});
+    Model model(20);
+    model.InputLike("x", x).InputLike("grid", grid).Output("y");
+    NodeProto& node = model.Node("GridSample", {"x", "grid"}, {"y"});
+    SetString(node, "mode", mode);
+    SetString(node, "padding_mode", padding);
+    return Computed(model, {{"x", x}, {"grid", grid}})[0].ToVector<float>();
+  };
+  EXPECT_THAT(at_infinity("linear", "zeros"), Each(IsNan()));
+  EXPECT_THAT(at_infinity("cubic", "zeros"), Each(IsNan()));
+  EXPECT_THAT(at_infinity("nearest", "zeros"), ElementsAre(0, 0));
+  EXPECT_THAT(at_infinity("linear", "border"), ElementsAre(3, 5));
+  EXPECT_THAT(at_infinity("cubic", "border"), Each(IsNan()));
+  EXPECT_THAT(at_infinity("nearest", "border"), ElementsAre(3, 5));
 }
 
 TEST(SampleTest, GridsFollowTheirAffineMaps) {
