@@ -57,6 +57,14 @@ class Reshaper {
   bool Differ(const Dim& a, const Dim& b) const {
     return call_ != nullptr ? call_->Differ(a, b) : a.is_static() && b.is_static() && !(a == b);
   }
+  // What is left of `whole` without `part`, one of them not a number. A number may leave a rest for
+  // some values of the variables; these are refused.
+  Dim Quotient(const Dim& whole, const Dim& part) const {
+    if (const std::optional<Dim> exact = ExactQuotient(whole, part)) return *exact;
+    if (whole.is_any() || !part.is_static() || part.value() < 1) return Dim();
+    if (call_ != nullptr && call_->HasRest(whole, part.value())) Mismatch();
+    return FloorDiv(whole, part.value());
+  }
   static Dim Count(const std::vector<Dim>& dims) {
     std::int64_t count = 1;
     Dim unknown = 1;
@@ -122,11 +130,8 @@ class Reshaper {
       if (a > 0 && b > 0 && Differ(whole, Product({Dim(a), Dim(b)})))
         throw InvalidArgument(
             StrCat("newshape splits the extent ", whole.ToString(), " into ", a, " and ", b));
-      const auto quotient = [&](std::int64_t by) {
-        return ExactQuotient(whole, by).value_or(Dim());
-      };
-      target_.push_back(a < 0 ? quotient(b) : Dim(a));
-      target_.push_back(b < 0 ? quotient(a) : Dim(b));
+      target_.push_back(a < 0 ? Quotient(whole, b) : Dim(a));
+      target_.push_back(b < 0 ? Quotient(whole, a) : Dim(b));
       return;
     }
     if (a < 0) a = whole.value() / b;
@@ -149,7 +154,14 @@ class Reshaper {
     std::vector<Dim> others = target_;
     others[*infer_] = Dim(1);
     const Dim to = Count(others);
-    if (!from.is_static() || !to.is_static()) return ExactQuotient(from, to).value_or(Dim());
+    if (!from.is_static() || !to.is_static()) {
+      // Variables that both have leave a number to divide by.
+      Dim variables = 1;
+      for (const Dim& dim : others) variables = dim.is_static() ? variables : variables * dim;
+      const std::optional<Dim> number = ExactQuotient(to, variables);
+      const std::optional<Dim> rest = ExactQuotient(from, variables);
+      return number && rest ? Quotient(*rest, *number) : Quotient(from, to);
+    }
     if (from.value() == 0 && to.value() == 0) return InferredOfNothing();
     if (to.value() == 0 || from.value() % to.value() != 0) Mismatch();
     return Dim(from.value() / to.value());

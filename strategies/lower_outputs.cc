@@ -15,14 +15,62 @@
 
 namespace tenon::strategies {
 
+namespace {
+
+using Vars = std::unordered_set<const loop::ExprNode*>;
+
+void AddVars(const std::vector<loop::Expr>& exprs, Vars* vars) {
+  for (const loop::Expr& expr : exprs) {
+    loop::VisitExpr(expr, [&](const loop::Expr& e) {
+      if (e.kind() == loop::ExprKind::kVar) vars->insert(e.get());
+    });
+  }
+}
+
+// The variables of extents that the stages compute over.
+void AddExtentVars(const std::vector<te::Tensor>& outputs, Vars* vars) {
+  for (const te::Operation& op : te::PostOrder(outputs)) {
+    if (op->is_placeholder()) continue;
+    for (const loop::Buffer& output : op->outputs) AddVars(output->shape, vars);
+    for (const te::IterVar& axis : op->reduce_axes) AddVars({axis.min, axis.extent}, vars);
+  }
+}
+
+// Of the parameters that are not read, those of which a stage takes an extent that no other array
+// of the kernel has.
+void AddParamsOfExtents(const std::vector<te::Tensor>& outputs,
+                        const std::vector<te::Tensor>& params, std::vector<bool>* is_kept) {
+  Vars of_params, known, used;
+  for (std::size_t i = 0; i < params.size(); ++i)
+    AddVars(params[i].shape(), (*is_kept)[i] ? &known : &of_params);
+  if (of_params.empty()) return;
+  for (const te::Tensor& output : outputs) AddVars(output.shape(), &known);
+  AddExtentVars(outputs, &used);
+  for (const te::Operation& op : te::PostOrder(outputs)) AddVars(op->Expressions(), &used);
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if ((*is_kept)[i]) continue;
+    Vars extents;
+    AddVars(params[i].shape(), &extents);
+    (*is_kept)[i] = std::any_of(extents.begin(), extents.end(), [&](const auto* var) {
+      return used.contains(var) && !known.contains(var);
+    });
+    if ((*is_kept)[i]) known.insert(extents.begin(), extents.end());
+  }
+}
+
+}  // namespace
+
 std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
                                      const std::vector<te::Tensor>& params,
                                      std::vector<int>* positions) {
   std::unordered_set<const te::OperationNode*> read;
   for (const te::Operation& op : te::PostOrder(outputs)) read.insert(op.get());
+  std::vector<bool> is_kept;
+  for (const te::Tensor& param : params) is_kept.push_back(read.contains(param.op().get()));
+  AddParamsOfExtents(outputs, params, &is_kept);
   std::vector<te::Tensor> used;
   for (std::size_t i = 0; i < params.size(); ++i) {
-    if (!read.contains(params[i].op().get())) continue;
+    if (!is_kept[i]) continue;
     used.push_back(params[i]);
     positions->push_back(static_cast<int>(i));
   }
@@ -31,27 +79,13 @@ std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
 
 namespace {
 
-using Vars = std::unordered_set<const loop::ExprNode*>;
-
-void AddVars(const std::vector<loop::Expr>& extents, Vars* vars) {
-  for (const loop::Expr& extent : extents) {
-    loop::VisitExpr(extent, [&](const loop::Expr& e) {
-      if (e.kind() == loop::ExprKind::kVar) vars->insert(e.get());
-    });
-  }
-}
-
 // A kernel is called with the variables of its arrays' extents. Throws Unimplemented where it
 // computes with others: those of arrays that it does not read.
 void RequireExtentsOfArgs(const std::vector<te::Tensor>& outputs,
                           const std::vector<te::Tensor>& args) {
   Vars known, used;
   for (const te::Tensor& arg : args) AddVars(arg.shape(), &known);
-  for (const te::Operation& op : te::PostOrder(outputs)) {
-    if (op->is_placeholder()) continue;
-    for (const loop::Buffer& output : op->outputs) AddVars(output->shape, &used);
-    for (const te::IterVar& axis : op->reduce_axes) AddVars({axis.min, axis.extent}, &used);
-  }
+  AddExtentVars(outputs, &used);
   if (std::any_of(used.begin(), used.end(), [&](const auto* var) { return !known.contains(var); }))
     throw Unimplemented("an extent is that of an array which the kernel does not read");
 }

@@ -14,7 +14,7 @@
 
 namespace tenon::strategies {
 
-// The parameters that `outputs` are computed from, and their positions.
+// The parameters that `outputs` are computed from, of elements or of extents, and their positions.
 std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
                                      const std::vector<te::Tensor>& params,
                                      std::vector<int>* positions);

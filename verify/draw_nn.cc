@@ -276,6 +276,14 @@ NodeDraft RoiAlign(Draft& d) {
   return node;
 }
 
+NodeDraft MaxRoiPool(Draft& d) {
+  const Value x = d.Any({Float32, Float32, Float64}, 4, 4);
+  NodeDraft node({x.name, d.Tensor(x.type, {1 + d.random().Below(4), 5}).name});
+  node.IntList("pooled_shape", {1 + d.random().Below(3), 1 + d.random().Below(3)});
+  if (d.Chance(60)) node.Float("spatial_scale", d.Of(std::vector<double>{1, 0.5, 2}));
+  return node;
+}
+
 Drawer Loss(bool has_second_result) {
   return [has_second_result](Draft& d) {
     const Value x = d.Any({Float32, Float32, Float64}, 2, 4);
@@ -311,6 +319,7 @@ void AddNnDrawers(DrawerTable* table) {
   t["LayerNormalization"] = LayerNormalization;
   t["MatMul"] = MatMul;
   t["MaxPool"] = Pool(true);
+  t["MaxRoiPool"] = MaxRoiPool;
   t["MeanVarianceNormalization"] = MeanVarianceNormalization;
   t["NegativeLogLikelihoodLoss"] = Loss(false);
   t["Resize"] = Resize;

@@ -45,10 +45,12 @@ class Maker {
       return ir::Var::Make(var->name, Concrete(var->type_annotation), original.span());
     const auto* function = rebuilt.As<ir::FunctionNode>();
     if (function == nullptr) return rebuilt;
-    const Expr made =
-        ir::Function::Make(function->params, function->body, Concrete(function->ret_type),
-                           function->attrs, original.span());
-    return made;
+    try {
+      return ir::Function::Make(function->params, function->body, Concrete(function->ret_type),
+                                function->attrs, original.span());
+    } catch (Error& error) {
+      throw error.At(original.span());
+    }
   }
 
  private:
@@ -198,8 +200,9 @@ ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values)
   return WithMeaning(module, [&](const Dim& dim) {
     const std::optional<std::int64_t> extent = dim.Evaluate(values);
     if (!extent || *extent < 0)
-      throw InvalidArgument(StrCat("the extent ", dim.ToString(), " of a value is ",
-                                   extent ? StrCat(*extent) : "too large"));
+      throw InvalidArgument(
+          StrCat("a value has the extent ", dim.ToString(), ", which is ",
+                 extent ? StrCat(*extent, "; it must be at least 0") : std::string("too large")));
     return Dim(*extent);
   });
 }

@@ -43,10 +43,10 @@ std::vector<Expr> WithBias(Node& node, Expr y) {
 }
 
 std::vector<Expr> Conv(Node& node) {
-  const Expr& x = node.input(0);
+  Expr x = node.input(0);
   const Expr& weight = node.input(1);
   const Shape shape = ShapeOf(weight);
-  const Window w = ReadWindow(node, DimsOf(x), KernelOf(node, shape));
+  const Window w = ReadWindow(node, KernelOf(node, shape), 0, &x);
   const std::int64_t groups = GroupsOf(node);
   switch (w.kernel.size()) {
     case 1:
@@ -61,22 +61,35 @@ std::vector<Expr> Conv(Node& node) {
   }
 }
 
-// Sets padding and output_padding so that the result has the wanted extents: what is too much is
-// dropped on both sides, what is missing is added at the end.
+// Sets padding and output_padding so that the result has `total` elements less than all that the
+// windows reach: what is too much is dropped on both sides, what is missing is added at the end.
+void Drop(std::int64_t total, std::size_t axis, Window* w, Ints* output_padding) {
+  std::int64_t& added = (*output_padding)[axis];
+  if (total < 0 && __builtin_sub_overflow(added, total, &added))
+    throw InvalidArgument(StrCat("the result's extent along axis ", axis + 2, " is too much"));
+  const std::int64_t dropped = std::max<std::int64_t>(0, total);
+  w->before[axis] = w->automatic == "SAME_UPPER" ? dropped / 2 : dropped - dropped / 2;
+  w->after[axis] = dropped - w->before[axis];
+}
+
+// So that the result has the wanted extents.
 void FitTo(const Ints& wanted, const Shape& data, Window* w, Ints* output_padding) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::int64_t full =
         ops::PaddedExtent(ops::WindowSpan(data[i + 2], w->strides[i]),
                           ops::WindowSpan(w->kernel[i], w->dilations[i]) - 1, (*output_padding)[i]);
     if (wanted[i] < 1) throw InvalidArgument(StrCat("output_shape has the extent ", wanted[i]));
-    const std::int64_t total = full - wanted[i];
-    if (total < 0 && __builtin_sub_overflow((*output_padding)[i], total, &(*output_padding)[i]))
-      throw InvalidArgument(
-          StrCat("output_shape has the extent ", wanted[i], ", which is too much"));
-    const std::int64_t dropped = std::max<std::int64_t>(0, total);
-    w->before[i] = w->automatic == "SAME_UPPER" ? dropped / 2 : dropped - dropped / 2;
-    w->after[i] = dropped - w->before[i];
+    Drop(full - wanted[i], i, w, output_padding);
   }
+}
+
+// So that the result has as many elements as the data, times the stride: n elements reach
+// (n - 1) * stride + span + output_padding.
+void FitToStrides(Window* w, Ints* output_padding) {
+  for (std::size_t i = 0; i < w->kernel.size(); ++i)
+    Drop(ops::PaddedExtent(ops::WindowSpan(w->kernel[i], w->dilations[i]), (*output_padding)[i],
+                           -w->strides[i]),
+         i, w, output_padding);
 }
 
 template <typename AttrsType>
@@ -108,13 +121,7 @@ std::vector<Expr> ConvTranspose(Node& node) {
     FitTo({wanted->end() - static_cast<std::ptrdiff_t>(dims), wanted->end()}, ShapeOf(x), &w,
           &output_padding);
   } else if (w.automatic == "SAME_UPPER" || w.automatic == "SAME_LOWER") {
-    Ints same;
-    for (std::size_t i = 0; i < dims; ++i) {
-      same.push_back(0);
-      if (__builtin_mul_overflow(ShapeOf(x)[i + 2], w.strides[i], &same.back()))
-        throw InvalidArgument("the result's extents do not fit 64 bits");
-    }
-    FitTo(same, ShapeOf(x), &w, &output_padding);
+    FitToStrides(&w, &output_padding);
   }
   const std::int64_t groups = GroupsOf(node);
   std::int64_t channels = 0;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/onnx/tensor.h"
@@ -13,6 +14,7 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/sort_attrs.h"
+#include "tenon/ops/transform_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -269,7 +271,8 @@ std::vector<Expr> TopK(Node& node) {
 
 // A tensor of zeros, with values written at the flat positions where a pooling found them.
 std::vector<Expr> MaxUnpool(Node& node) {
-  const Shape pooled = ShapeOf(node.input(0));
+  const DataType type = DataTypeOf(node.input(0));
+  const std::vector<Dim> pooled = DimsOf(node.input(0));
   const Ints kernel = node.IntsOr("kernel_shape", {});
   const std::size_t dims = kernel.size();
   if (dims == 0 || pooled.size() != dims + 2)
@@ -279,30 +282,36 @@ std::vector<Expr> MaxUnpool(Node& node) {
   if (strides.size() != dims || pads.size() != 2 * dims)
     throw InvalidArgument(StrCat(dims, " axes take ", dims, " strides and ", 2 * dims, " pads"));
   // Positions count through the image that was pooled; the result may be a part of it.
-  Shape image = pooled;
+  std::vector<Dim> image = pooled;
   for (std::size_t d = 0; d < dims; ++d) {
-    const auto number = [](std::int64_t n) { return static_cast<double>(n); };
-    const double extent = number(pooled[d + 2] - 1) * number(strides[d]) + number(kernel[d]) -
-                          number(pads[d]) - number(pads[d + dims]);
-    RequireConstantSize(std::fabs(extent));
-    image[d + 2] = static_cast<std::int64_t>(extent);
+    for (const std::int64_t number : {strides[d], kernel[d], pads[d], pads[d + dims]})
+      RequireConstantSize(std::fabs(static_cast<double>(number)));
+    if (pooled[d + 2].is_static()) {
+      RequireConstantSize(static_cast<double>(pooled[d + 2].value()) *
+                          static_cast<double>(strides[d]));
+    }
+    image[d + 2] = (pooled[d + 2] - 1) * Dim(strides[d]) + kernel[d] - pads[d] - pads[d + dims];
   }
-  const Shape result = node.has_input(2) ? Shape(node.ConstantInts(2)) : image;
+  const std::vector<Dim> result = node.has_input(2) ? node.ShapeValue(2) : image;
   if (result.size() != image.size()) throw InvalidArgument("output_shape has another rank");
-  const Expr zeros = ops::Multiply(ZerosOf({NumElements(image)}, DataTypeOf(node.input(0))),
-                                   ops::Scalar(1, DataTypeOf(node.input(0))));
-  const auto flat = [](const Expr& e) { return ops::Reshape(e, {-1}); };
-  Expr y = Call(ops::Known().scatter_elements,
-                {node.Typed(zeros), flat(node.input(1)), flat(node.input(0))},
-                ops::ScatterElementsAttrs{.axis = 0});
-  y = ops::ReshapeToExtents(y, image);
+  const Expr zeros = node.Typed(BroadcastTo(node.extents(), ops::Scalar(0, type), image));
+  const auto flat = [&](const Expr& e) { return node.Typed(ops::Reshape(e, {-1})); };
+  Expr y =
+      Call(ops::Known().scatter_elements, {flat(zeros), flat(node.input(1)), flat(node.input(0))},
+           ops::ScatterElementsAttrs{.axis = 0});
+  y = node.Typed(ops::CallOp("reshape_like", {node.Typed(y), zeros},
+                             attrs::Attrs::Make(ops::ReshapeLikeAttrs{})));
   if (result != image) {
     std::vector<Ints> width;
     for (std::size_t d = 0; d < image.size(); ++d) {
-      if (result[d] < image[d]) throw InvalidArgument("output_shape is less than the image");
-      width.push_back({0, result[d] - image[d]});
+      const Dim more = result[d] - image[d];
+      if (!more.is_static() || more.value() < 0)
+        throw InvalidArgument(StrCat("output_shape is ", ir::ToText(result),
+                                     ", and what was pooled has the shape ", ir::ToText(image),
+                                     "; each extent must be as large or larger by a number"));
+      width.push_back({0, more.value()});
     }
-    y = ops::Pad(y, width, 0, DataTypeOf(node.input(0)));
+    y = ops::Pad(y, width, 0, type);
   }
   return {node.Typed(y)};
 }

@@ -47,8 +47,7 @@ Converter Binary(const Function2& function) {
 Expr Standard(Node& node, const char* type, const Expr& x) {
   if (node.Int("channels_last", 0) != 0)
     throw Unimplemented("channels_last is not supported; channels are the second axis");
-  const passes::ConstantEvaluator none;
-  Node floats(node.proto(), node.opset(), {x}, none, node.budget());
+  Node floats = node.Over({x});
   const Expr y = Converters().at(type)(floats).at(0);
   for (const char* name : {"auto_pad", "ceil_mode", "count_include_pad", "dilations",
                            "kernel_shape", "pads", "strides"})

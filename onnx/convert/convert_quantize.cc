@@ -1,6 +1,7 @@
 // Quantised operators, as qnn.* calls. The pass CanonicalizeQnn defines how they round.
 #include <algorithm>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/quantize.h"
 #include "tenon/ops/builders.h"
@@ -22,17 +23,21 @@ std::vector<Expr> DynamicQuantizeLinear(Node& node) {
 // A convolution with the same window as the node's, which the converter of Conv reads.
 ops::Conv2DAttrs WindowOf(Node& node, const Expr& x, const Expr& weight) {
   const auto stand_in = [](const char* name, const Expr& e) {
-    return Expr(ir::Var::MakeChecked(name, ir::TensorTypeOf(ShapeOf(e), Float32), {}));
+    return Expr(ir::Var::MakeChecked(name, ir::TensorType(DimsOf(e), Float32), {}));
   };
-  const passes::ConstantEvaluator none;
-  Node floats(node.proto(), node.opset(), {stand_in("x", x), stand_in("w", weight)}, none,
-              node.budget());
+  const Expr data = stand_in("x", x);
+  Node floats = node.Over({data, stand_in("w", weight)});
   const std::vector<Expr> conv = Converters().at("Conv")(floats);
   for (const char* name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"})
     node.Ignore(name);
   const auto* call = conv.at(0).As<ir::CallNode>();
   if (call == nullptr || !(call->callee == ops::Known().conv2d))
     throw Unimplemented("quantised convolutions are supported only over two spatial axes");
+  if (!(call->args[0] == data))
+    throw Unimplemented(StrCat("auto_pad of an input of the shape ", ir::ToText(DimsOf(x)),
+                               " takes another padding before the elements for some extents, which "
+                               "quantised convolutions do not support; give the pads or the "
+                               "extents"));
   return call->attrs.As<ops::Conv2DAttrs>();
 }
 

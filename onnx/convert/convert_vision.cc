@@ -5,6 +5,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/unique_slices.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/detector_attrs.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
@@ -41,6 +42,16 @@ std::vector<Expr> RoiAlign(Node& node) {
                          .sample_ratio = node.Int("sampling_ratio", 0),
                          .mode = pooling,
                          .aligned = mode == "half_pixel"}))};
+}
+
+std::vector<Expr> MaxRoiPool(Node& node) {
+  const Ints pooled = node.IntsOr("pooled_shape", {});
+  if (pooled.size() != 2 || pooled[0] < 1 || pooled[1] < 1)
+    throw InvalidArgument(StrCat("pooled_shape is (", StrJoin(pooled, ", "),
+                                 "); it must be a height and a width of at least 1"));
+  return {node.Typed(
+      ops::RoiPool(node.input(0), node.input(1),
+                   {.pooled_size = pooled, .spatial_scale = node.Float("spatial_scale", 1)}))};
 }
 
 // Boxes given by centre and size, as corners. A box of negative size has no area, and so nothing in
@@ -131,6 +142,7 @@ std::vector<Expr> Unique(Node& node) {
 
 void AddVisionConverters(ConverterTable* table) {
   ConverterTable& t = *table;
+  t["MaxRoiPool"] = MaxRoiPool;
   t["NonMaxSuppression"] = NonMaxSuppression;
   t["NonZero"] = NonZero;
   t["RoiAlign"] = RoiAlign;

@@ -73,6 +73,11 @@ class Node {
         surroundings_(std::move(surroundings)),
         span_(SpanOf(proto)) {}
 
+  // The same node over other inputs. What it reads of the attributes is not marked in this one.
+  Node Over(std::vector<Expr> inputs) const {
+    return Node(proto_, opset_, std::move(inputs), evaluate_, budget_, surroundings_);
+  }
+
   const onnx::NodeProto& proto() const { return proto_; }
   int opset() const { return opset_; }
   int num_outputs() const { return proto_.output_size(); }

@@ -36,6 +36,11 @@ class ReshapeSearch {
   }
 
  private:
+  // Whether `part` is the whole by a number. The relation refuses values that leave a rest.
+  static bool IsPart(const Dim& part, const Dim& whole, const Dim& by) {
+    return by.is_static() && by.value() > 0 && !whole.is_any() &&
+           (part * by == whole || part == FloorDiv(whole, by.value()));
+  }
   bool IsFound() const {
     try {
       return ops::ReshapeTarget({.newshape = codes_}, input_) == target_;
@@ -61,10 +66,12 @@ class ReshapeSearch {
     if (next + 1 < input_.size() && input_[next] * input_[next + 1] == wanted &&
         Try({-3}, at + 1, next + 2))
       return true;
-    if (has_next && at + 1 < target_.size() && input_[next] == wanted * target_[at + 1]) {
+    if (has_next && at + 1 < target_.size()) {
       const Dim& other = target_[at + 1];
-      if (other.is_static() && Try({-4, -1, other.value()}, at + 2, next + 1)) return true;
-      if (wanted.is_static() && Try({-4, wanted.value(), -1}, at + 2, next + 1)) return true;
+      if (IsPart(wanted, input_[next], other) && Try({-4, -1, other.value()}, at + 2, next + 1))
+        return true;
+      if (IsPart(other, input_[next], wanted) && Try({-4, wanted.value(), -1}, at + 2, next + 1))
+        return true;
     }
     return infers_ && std::find(codes_.begin(), codes_.end(), -1) == codes_.end() &&
            Try({-1}, at + 1, next + 1);

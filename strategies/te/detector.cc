@@ -4,6 +4,7 @@
 
 #include "tenon/jit/library_functions.h"
 #include "tenon/ops/detector_attrs.h"
+#include "tenon/strategies/te/empty.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/math.h"
@@ -61,17 +62,15 @@ std::vector<Tensor> MultiBoxPrior(const TeCall& call) {
 
 std::vector<Tensor> RoiPool(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::ROIPoolAttrs>();
-  const Shape shape = call.shape(), from = ShapeOf(call.input(0));
-  if (NumElements(shape) == 0 || NumElements(from) == 0) return {Zeros(call)};
-  const auto number = [](std::int64_t n) { return loop::IntImm(Int64, n); };
+  const std::vector<Expr> shape = call.te_shape();
+  const std::vector<Expr>& from = call.input(0).shape();
+  if (IsEmpty(shape) || IsEmpty(from)) return {Zeros(call)};
   const Tensor pooled = te::Extern(
-      {call.te_shape()}, {AsType(call.input(0), Float32), AsType(call.input(1), Float32)},
-      {Float32},
+      {shape}, {AsType(call.input(0), Float32), AsType(call.input(1), Float32)}, {Float32},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(jit::RoiPoolFunction(),
-                              {in[0], in[1], out[0], number(from[0]), number(from[1]),
-                               number(from[2]), number(from[3]), number(shape[0]), number(shape[2]),
-                               number(shape[3]), loop::FloatImm(Float64, attrs.spatial_scale)});
+                              {in[0], in[1], out[0], from[0], from[1], from[2], from[3], shape[0],
+                               shape[2], shape[3], loop::FloatImm(Float64, attrs.spatial_scale)});
       },
       "roi_pool")[0];
   return {AsType(pooled, call.dtype())};

@@ -291,10 +291,10 @@ std::vector<Tensor> MirrorPad(const TeCall& call) {
 }
 
 std::vector<Tensor> ShapeValue(const TeCall& call) {
-  const Shape extents = ShapeOf(call.input(0));
+  const std::vector<Expr>& extents = call.input(0).shape();
   const DataType dtype = call.dtype();
-  if (call.shape().empty())
-    return Filled(call, [&](const Var&) { return te::Cast(dtype, NumElements(extents)); });
+  if (call.te_shape().empty())
+    return Filled(call, [&](const Var&) { return te::Cast(dtype, ProductOf(extents)); });
   return Filled(call, [&](const Var& i) {
     Expr value = te::Cast(dtype, 0);
     for (std::size_t d = 0; d < extents.size(); ++d)

@@ -80,6 +80,15 @@ const PlanCase kCases[] = {
     {"ReductionsAlongTheOuterAxis",
      "def @main(%x: Tensor[(n, m), float32]) { (nn.softmax(%x, axis=0), sum(%x, axis=[0])) }\n",
      {{{"n", 1}, {"m", 1}}, {{"n", 9}, {"m", 40}}, {{"n", 33}, {"m", 7}}}},
+    {"ExtentsAsValues",
+     "def @main(%x: Tensor[(n, m), float32]) {\n"
+     "  (add(shape_of(%x, dtype=\"int64\"), shape_of(transpose(%x), dtype=\"int64\")),\n"
+     "   ndarray_size(%x, dtype=\"int64\"))\n}\n",
+     {{{"n", 1}, {"m", 1}}, {{"n", 9}, {"m", 40}}}},
+    {"ReshapesThatNeedAMultiple",
+     "def @main(%x: Tensor[(n, 4), float32], %y: Tensor[(m, 5), float32]) {\n"
+     "  (exp(reshape(%x, newshape=[-1, 8])), reshape(exp(%y), newshape=[-4, -1, 3, 0]))\n}\n",
+     {{{"n", 2}, {"m", 3}}, {{"n", 18}, {"m", 9}}}},
     {"NamesThatCHas",
      "def @main(%x: Tensor[(int64_t, 2*INT64_MAX), float32], %y: Tensor[(INT64_MAX), float32]) {\n"
      "  %0 = split(exp(%x), indices_or_sections=2, axis=1);\n"

@@ -91,6 +91,45 @@ Model SplitOf(const Ints& lengths, std::size_t outputs) {
   return model;
 }
 
+TEST(ExtentLimitsTest, AnExtentBelowZeroNamesItsNode) {
+  Model model;
+  NamedInput(model, "x", {"n", "4"}).Output("y").Integers("pads", {-3, 0, -3, 0});
+  model.Node("Pad", {"x", "pads"}, {"y"}, "crop");
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+  EXPECT_EQ(ValueOrThrow(exe.Run({{"x", Random({9, 4}, 1)}}))[0].shape(), (Shape{3, 4}));
+  const auto refused = exe.Run({{"x", Random({4, 4}, 1)}});
+  EXPECT_THAT(std::string(refused.status().message()),
+              AllOf(HasSubstr("crop (Pad)"),
+                    HasSubstr("the extent n - 6, which is -2; it must be at least 0")));
+}
+
+// Windows of 7 rows and 2 columns, and pairs of rows: the run must have whole ones.
+TEST(ExtentLimitsTest, AnAxisIsTakenApartWhereItIsAMultiple) {
+  Model model;
+  NamedInput(model, "x", {"n", "h", "w", "3"}).Output("y").Output("pairs");
+  model.Integers("i0", {0}).Integers("i1", {1}).Integers("i2", {2}).Integers("i3", {3});
+  model.Integers("i7", {7}).Integers("in_pairs", {0, -1, 2, 3});
+  model.Node("Shape", {"x"}, {"shape"});
+  model.Node("Gather", {"shape", "i0"}, {"images"});
+  model.Node("Gather", {"shape", "i1"}, {"height"});
+  model.Node("Gather", {"shape", "i2"}, {"width"});
+  model.Node("Div", {"height", "i7"}, {"rows"});
+  model.Node("Div", {"width", "i2"}, {"columns"});
+  SetInt(model.Node("Concat", {"images", "rows", "i7", "columns", "i2", "i3"}, {"target"}), "axis",
+         0);
+  model.Node("Reshape", {"x", "target"}, {"y"}, "window");
+  model.Node("Reshape", {"x", "in_pairs"}, {"pairs"});
+  std::vector<runtime::Inputs> runs;
+  for (const Shape& size : std::vector<Shape>{{1, 7, 2, 3}, {3, 14, 6, 3}, {2, 7, 10, 3}})
+    runs.push_back({{"x", Random(size, 1)}});
+  ExpectRightForAll(model, runs, true);
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+  EXPECT_THAT(std::string(exe.Run({{"x", Random({1, 8, 2, 3}, 1)}}).status().message()),
+              AllOf(HasSubstr("window (Reshape)"), HasSubstr("8")));
+}
+
 TEST(ExtentLimitsTest, PartsOfAnExtentMustMakeItUp) {
   const Executable exe =
       ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(SplitOf({2, 3}, 2).Bytes(), AnyShapes()))));

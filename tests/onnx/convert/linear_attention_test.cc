@@ -1,7 +1,7 @@
 // Layers with a state of one size against the standard's definition, step by step.
 #include <cmath>
 
-#include "tenon/tests/onnx/written_model.h"
+#include "tenon/tests/onnx/any_shapes.h"
 
 namespace tenon::onnx_import {
 namespace {
@@ -95,6 +95,59 @@ TEST(LinearAttentionTest, TheStateDecaysIsCorrectedAndRead) {
     ExpectClose(results.at(1),
                 NDArray::FromVector<float>({kBatch, kGroups, kKey, kValue}, present));
   }
+}
+
+TEST(LinearAttentionTest, SequencesMayBeOfAnyNumberAndLength) {
+  Model model(27);
+  NamedInput(model, "q", {"b", "t", "12"});
+  NamedInput(model, "k", {"b", "t", "6"});
+  NamedInput(model, "v", {"b", "t", "10"});
+  NamedInput(model, "past", {"b", "2", "3", "5"});
+  NamedInput(model, "decay", {"b", "t", "6"});
+  NamedInput(model, "beta", {"b", "t", "1"});
+  NamedInput(model, "weight", {"6", "1", "4"});
+  for (const char* output : {"y", "present", "z", "last", "c", "state"}) model.Output(output);
+  NodeProto& gated =
+      model.Node("LinearAttention", {"q", "k", "v", "past", "decay", "beta"}, {"y", "present"});
+  NodeProto& plain = model.Node("LinearAttention", {"q", "k", "v"}, {"z", "last"});
+  SetString(plain, "update_rule", "linear");
+  for (NodeProto* node : {&gated, &plain}) {
+    SetInt(*node, "q_num_heads", 4);
+    SetInt(*node, "kv_num_heads", 2);
+  }
+  SetInts(model.Node("Transpose", {"k"}, {"channels"}), "perm", {0, 2, 1});
+  model.Node("CausalConvWithState", {"channels", "weight"}, {"c", "state"});
+  std::vector<runtime::Inputs> runs;
+  for (const Shape& size : std::vector<Shape>{{2, 5}, {1, 1}, {3, 17}, {1, 64}}) {
+    const std::int64_t b = size[0], t = size[1];
+    runs.push_back({{"q", Random({b, t, 12}, 1)},
+                    {"k", Random({b, t, 6}, 2)},
+                    {"v", Random({b, t, 10}, 3)},
+                    {"past", Random({b, 2, 3, 5}, 4)},
+                    {"decay", Random({b, t, 6}, 5)},
+                    {"beta", Random({b, t, 1}, 6)},
+                    {"weight", Random({6, 1, 4}, 7)}});
+    // Steps that grow the state without end would leave only rounding to compare.
+    NDArray& decay = runs.back().at("decay");
+    for (std::int64_t i = 0; i < decay.size(); ++i)
+      decay.data<float>()[i] = -std::abs(decay.data<float>()[i]) - 1;
+  }
+  ExpectRightForAll(model, runs);
+}
+
+TEST(LinearAttentionTest, OneNameForTheSequencesOfAllInputs) {
+  Model model(27);
+  NamedInput(model, "q", {"b", "t", "4"});
+  NamedInput(model, "k", {"b", "s", "4"});
+  model.Output("y");
+  NodeProto& node = model.Node("LinearAttention", {"q", "k", "k"}, {"y"}, "layer");
+  SetInt(node, "q_num_heads", 2);
+  SetInt(node, "kv_num_heads", 2);
+  SetString(node, "update_rule", "linear");
+  EXPECT_THAT(MessageOf(ImportOnnx(model.Bytes(), AnyShapes()), absl::StatusCode::kInvalidArgument),
+              AllOf(HasSubstr("layer (LinearAttention)"),
+                    HasSubstr("the shapes (b, t, 4), (b, s, 4) and (b, s, 4)"),
+                    HasSubstr("one batch, one length")));
 }
 
 TEST(LinearAttentionTest, AGateThatTheRuleDoesNotHaveIsNamed) {
