@@ -171,33 +171,33 @@ constexpr const char* kBodies[] = {
     R"(nn.prelu(%x, full(0.25f, shape=[16], dtype="float32")))",
     "nn.dense(%x, %y)",
     R"(nn.relu(nn.dense(%y, full(0.5f, shape=[3, 16], dtype="float32"))))",
-    "nn.dense(nn.relu(multiply(add(%y, 1f), 0.5f)), full(0.5f, shape=[3, 16], "
-    R"(dtype="float32")))",
-    R"(nn.relu(add(multiply(nn.dense(%x, full(0.5f, shape=[3, 16], dtype="float32")), )"
-    R"(full(2f, shape=[3], dtype="float32")), full(-1f, shape=[3], dtype="float32"))))",
-    R"(%w = full(0.5f, shape=[3, 16], dtype="float32"); (nn.dense(%x, %w), )"
-    "nn.relu(nn.dense(%x, negative(%w))), nn.dense(%x, add(%w, %w)))",
-    "nn.max_pool2d(nn.pad(reshape(%y, newshape=[1, 1, 16, 16]), -1f, pad_width=[[0, 0], "
-    "[0, 0], [1, 1], [1, 1]]), pool_size=[3, 3])",
-    "nn.avg_pool2d(nn.pad(reshape(%x, newshape=[1, 1, 16, 16]), 0f, pad_width=[[0, 0], [0, "
-    "0], [1, 1], [1, 1]]), pool_size=[3, 3], count_include_pad=True)",
+    R"(nn.dense(nn.relu(multiply(add(%y, 1f), 0.5f)),
+                full(0.5f, shape=[3, 16], dtype="float32")))",
+    R"(nn.relu(add(multiply(nn.dense(%x, full(0.5f, shape=[3, 16], dtype="float32")),
+        full(2f, shape=[3], dtype="float32")), full(-1f, shape=[3], dtype="float32"))))",
+    R"(%w = full(0.5f, shape=[3, 16], dtype="float32"); (nn.dense(%x, %w),
+        nn.relu(nn.dense(%x, negative(%w))), nn.dense(%x, add(%w, %w))))",
+    R"(nn.max_pool2d(nn.pad(reshape(%y, newshape=[1, 1, 16, 16]), -1f, pad_width=[[0, 0],
+        [0, 0], [1, 1], [1, 1]]), pool_size=[3, 3]))",
+    R"(nn.avg_pool2d(nn.pad(reshape(%x, newshape=[1, 1, 16, 16]), 0f, pad_width=[[0, 0], [0,
+        0], [1, 1], [1, 1]]), pool_size=[3, 3], count_include_pad=True))",
     "nn.avg_pool2d(reshape(%x, newshape=[1, 1, 16, 16]), pool_size=[3, 3], padding=[1, 1])",
-    "nn.conv2d(reshape(%x, newshape=[1, 1, 16, 16]), full(0.5f, shape=[2, 1, 3, 3], "
-    R"(dtype="float32"), padding=[1, 1]))",
-    "multiply(add(nn.conv2d(nn.relu(multiply(reshape(%x, newshape=[1, 1, 16, 16]), 2f)), "
-    R"(full(0.5f, shape=[2, 1, 1, 1], dtype="float32")), 1f), -3f))",
-    "nn.conv2d(nn.pad(reshape(%x, newshape=[1, 1, 16, 16]), 0f, pad_width=[[0, 0], [0, 0], "
-    R"([1, 1], [1, 1]]), full(0.5f, shape=[2, 1, 3, 3], dtype="float32")))",
-    "nn.batch_norm(reshape(%x, newshape=[16, 16, 1, 1]), ones(shape=[16], "
-    R"(dtype="float32"), zeros(shape=[16], dtype="float32"), zeros(shape=[16], )"
-    R"(dtype="float32"), ones(shape=[16], dtype="float32")).0)",
+    R"(nn.conv2d(reshape(%x, newshape=[1, 1, 16, 16]), full(0.5f, shape=[2, 1, 3, 3],
+        dtype="float32"), padding=[1, 1]))",
+    R"(multiply(add(nn.conv2d(nn.relu(multiply(reshape(%x, newshape=[1, 1, 16, 16]), 2f)),
+        full(0.5f, shape=[2, 1, 1, 1], dtype="float32")), 1f), -3f))",
+    R"(nn.conv2d(nn.pad(reshape(%x, newshape=[1, 1, 16, 16]), 0f, pad_width=[[0, 0], [0, 0],
+        [1, 1], [1, 1]]), full(0.5f, shape=[2, 1, 3, 3], dtype="float32")))",
+    R"(nn.batch_norm(reshape(%x, newshape=[16, 16, 1, 1]), ones(shape=[16],
+        dtype="float32"), zeros(shape=[16], dtype="float32"), zeros(shape=[16],
+        dtype="float32"), ones(shape=[16], dtype="float32")).0)",
     R"(nn.layer_norm(%x, ones(shape=[16], dtype="float32"), zeros(shape=[16], dtype="float32")))",
-    R"(nn.instance_norm(reshape(%x, newshape=[1, 4, 64]), ones(shape=[4], dtype="float32"), )"
-    R"(zeros(shape=[4], dtype="float32")))",
+    R"(nn.instance_norm(reshape(%x, newshape=[1, 4, 64]), ones(shape=[4], dtype="float32"),
+        zeros(shape=[4], dtype="float32")))",
     R"(qnn.quantize(%x, 0.5f, 3, out_dtype="int8"))",
     R"(qnn.dequantize(qnn.quantize(%x, 0.5f, 3, out_dtype="uint8"), 0.5f, 3))",
-    R"(qnn.quantize(nn.relu(qnn.dequantize(qnn.quantize(%x, 0.5f, 3, out_dtype="int8"), )"
-    R"(0.5f, 3)), 0.5f, 3, out_dtype="int8"))",
+    R"(qnn.quantize(nn.relu(qnn.dequantize(qnn.quantize(%x, 0.5f, 3, out_dtype="int8"),
+        0.5f, 3)), 0.5f, 3, out_dtype="int8"))",
 };
 INSTANTIATE_TEST_SUITE_P(Bodies, SpecialValuesTest, testing::ValuesIn(kBodies));
 
