@@ -52,6 +52,11 @@ struct Hot {
 
 struct DynamicModel::State {
   explicit State(Executable executable) : common(std::move(executable)) {}
+  std::vector<NDArray> RunCommon(const runtime::Inputs& inputs) {
+    std::vector<NDArray> results = ValueOrThrow(common.Run(inputs));
+    ++common_runs;
+    return results;
+  }
 
   const Executable common;
   std::atomic<std::size_t> common_runs = 0;
@@ -76,17 +81,13 @@ const Executable& DynamicModel::executable() const { return state_->common; }
 
 absl::StatusOr<std::vector<NDArray>> DynamicModel::Run(const runtime::Inputs& inputs) const {
   return CatchErrors([&] {
-    if (!state_->hot) {
-      ++state_->common_runs;
-      return ValueOrThrow(state_->common.Run(inputs));
-    }
+    if (!state_->hot) return state_->RunCommon(inputs);
     using Clock = std::chrono::steady_clock;
     const Dim::Values extents = state_->hot->symbols.Solve(inputs);
     const HotShapes::Turn turn = state_->hot->shapes.Next(extents);
-    if (turn.executable == nullptr) ++state_->common_runs;
     const auto start = Clock::now();
     std::vector<NDArray> results =
-        ValueOrThrow((turn.executable ? *turn.executable : state_->common).Run(inputs));
+        turn.executable ? ValueOrThrow(turn.executable->Run(inputs)) : state_->RunCommon(inputs);
     if (turn.is_timed)
       state_->hot->shapes.Report(extents, turn,
                                  std::chrono::duration<double>(Clock::now() - start).count());

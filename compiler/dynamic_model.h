@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tenon/compiler/compile.h"

@@ -15,8 +15,9 @@ constexpr std::size_t kHotShapes = 64;
 // Lines of one length after which that length is worth a compile of a second.
 constexpr std::size_t kHotRuns = 200;
 
-const tenon::onnx_import::OnnxModel& RequireOneInput(const tenon::onnx_import::OnnxModel& model,
-                                                     const std::string& path) {
+tenon::onnx_import::OnnxModel Load(const std::string& path) {
+  tenon::onnx_import::OnnxModel model =
+      tenon::ValueOrThrow(tenon::onnx_import::OnnxModel::Load(path));
   if (model.inputs().size() != 1)
     throw tenon::InvalidArgument(
         tenon::StrCat(path, " has ", model.inputs().size(), " inputs; one picture is expected"));
@@ -39,12 +40,16 @@ tenon::DynamicModel Compiled(const tenon::onnx_import::OnnxModel& model,
 
 Network::Network(std::string name, const std::string& path, const tenon::CompileOptions& options,
                  const std::optional<tenon::Shape>& shape)
+    : Network(std::move(name), Load(path), options, shape) {}
+
+Network::Network(std::string name, const tenon::onnx_import::OnnxModel& model,
+                 const tenon::CompileOptions& options, const std::optional<tenon::Shape>& shape)
     : name_(std::move(name)),
-      onnx_(RequireOneInput(tenon::ValueOrThrow(tenon::onnx_import::OnnxModel::Load(path)), path)),
-      model_(Compiled(onnx_, shape, options)) {}
+      input_(model.inputs()[0].name),
+      model_(Compiled(model, shape, options)) {}
 
 tenon::NDArray Network::operator()(const tenon::NDArray& x, const Observer& observer) const {
-  const tenon::NDArray y = tenon::ValueOrThrow(model_.Run({{onnx_.inputs()[0].name, x}})).at(0);
+  const tenon::NDArray y = tenon::ValueOrThrow(model_.Run({{input_, x}})).at(0);
   if (observer) observer(name_, x, y);
   return y;
 }

@@ -26,8 +26,10 @@ class Network {
   tenon::NDArray operator()(const tenon::NDArray& x, const Observer& observer) const;
 
  private:
-  std::string name_;
-  tenon::onnx_import::OnnxModel onnx_;
+  Network(std::string name, const tenon::onnx_import::OnnxModel& model,
+          const tenon::CompileOptions& options, const std::optional<tenon::Shape>& shape);
+
+  std::string name_, input_;
   tenon::DynamicModel model_;
 };
 

@@ -68,7 +68,7 @@ void Drop(std::int64_t total, std::size_t axis, Window* w, Ints* output_padding)
   if (total < 0 && __builtin_sub_overflow(added, total, &added))
     throw InvalidArgument(StrCat("the result's extent along axis ", axis + 2, " is too much"));
   const std::int64_t dropped = std::max<std::int64_t>(0, total);
-  w->before[axis] = w->automatic == "SAME_UPPER" ? dropped / 2 : dropped - dropped / 2;
+  w->before[axis] = BeforeOf(*w, dropped);
   w->after[axis] = dropped - w->before[axis];
 }
 

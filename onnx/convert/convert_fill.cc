@@ -27,17 +27,6 @@ Expr Vector(const std::vector<T>& values) {
       NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values));
 }
 
-Expr Integer(std::int64_t value) {
-  return ir::Constant::Make(NDArray::Scalar<std::int64_t>(value));
-}
-
-// Extents that are numbers.
-Ints IntsOf(const std::vector<Dim>& extents) {
-  Ints numbers;
-  for (const Dim& dim : extents) numbers.push_back(dim.value());
-  return numbers;
-}
-
 std::vector<Expr> ConstantOfShape(Node& node) {
   const auto given = node.TensorValue("value");
   const NDArray value = given ? given->Reshape({}) : NDArray::Scalar<float>(0);
@@ -45,7 +34,7 @@ std::vector<Expr> ConstantOfShape(Node& node) {
   const std::vector<Dim> extents = ExtentsAt(node, 0);
   Expr y;
   if (IsStatic(extents)) {
-    const Ints shape = IntsOf(extents);
+    const Ints shape = NumbersOf(extents);
     y = ir::Call::Make(ops::Known().full, {ir::Constant::Make(value)},
                        Attrs::Make(ops::InitOpAttrs{.shape = shape, .dtype = value.dtype()}));
   } else {
@@ -62,7 +51,7 @@ std::vector<Expr> Expand(Node& node) {
       node.input(1).As<ir::ConstantNode>() != nullptr || (known && IsStatic(*known));
   if (!are_numbers || !IsStatic(DimsOf(x))) return {Expanded(node, x, 1)};
   const Shape from = ShapeOf(x);
-  Ints target = IntsOf(node.ShapeValue(1));
+  Ints target = NumbersOf(node.ShapeValue(1));
   // Broadcasting goes in both directions.
   while (target.size() < from.size()) target.insert(target.begin(), 1);
   for (std::size_t i = 0; i < from.size(); ++i) {

@@ -171,7 +171,7 @@ std::vector<Expr> EyeLike(Node& node) {
     dtype = ToDataType(static_cast<int>(node.Int("dtype", 0)), "the attribute dtype");
   if (const Dim elements = ops::Product(shape); elements.is_static())
     RequireConstantSize(static_cast<double>(elements.value()));
-  const Expr k = ir::Constant::Make(NDArray::Scalar<std::int64_t>(node.Int("k", 0)));
+  const Expr k = Integer(node.Int("k", 0));
   const Expr row = PlacesAlong(node, 2, 0, shape[0]), column = PlacesAlong(node, 2, 1, shape[1]);
   const Expr diagonal = ops::Subtract(column, row);
   return {node.Typed(ops::Cast(ir::Call::Make(ops::Known().equal, {diagonal, k}), dtype))};

@@ -110,14 +110,9 @@ class Recurrence {
     return DataTypeOf(x) == type ? x : Typed(ops::Cast(x, type));
   }
   Expr Zeros(const std::vector<Dim>& extents, DataType type) const {
-    if (IsStatic(extents)) return ZerosOf(StaticShape(extents), type);
+    if (IsStatic(extents)) return ZerosOf(NumbersOf(extents), type);
     return Typed(
         BroadcastTo(node_.extents(), ir::Constant::Make(NDArray::Zeros({}, type)), extents));
-  }
-  static Shape StaticShape(const std::vector<Dim>& extents) {
-    Shape shape;
-    for (const Dim& extent : extents) shape.push_back(extent.value());
-    return shape;
   }
   // [batch, steps, heads, size] of float32.
   Expr ByStep(std::size_t i, std::int64_t heads, std::int64_t size) const {
@@ -162,7 +157,7 @@ class Recurrence {
     const Expr output =
         Step([&](const Expr& x) { return Typed(ops::Take(x, number, {.axis = 1})); });
     LoopParts parts;
-    parts.Carry(number, TurnNumber(0), Typed(ops::Add(number, TurnNumber(1))));
+    parts.Carry(number, Integer(0), Typed(ops::Add(number, Integer(1))));
     parts.Carry(state, before, state_);
     parts.CarryBuffer(node_, of_.steps, number, output);
     parts.goes_on = Typed(ir::Call::Make(ops::Known().less, {number, numbers.count}));

@@ -20,8 +20,7 @@ Expr Loss(Node& node, const Expr& logarithms) {
   Expr place = target;
   Expr ignored;
   if (node.Has("ignore_index")) {
-    const Expr number =
-        ir::Constant::Make(NDArray::Scalar<std::int64_t>(node.Int("ignore_index", 0)));
+    const Expr number = Integer(node.Int("ignore_index", 0));
     ignored = ir::Call::Make(ops::Known().equal, {ops::Cast(target, Int64), number});
     place = ops::Where(ignored, ops::Scalar(0, index), target);
   }

@@ -75,7 +75,7 @@ Dim TotalLength(Node& node) {
 // 5 says. Which of both a run is, its extents decide where they are variables.
 Expr BeginsOf(Node& node, const Sequences& s) {
   if (s.total == s.length) {
-    const Expr zero = ir::Constant::Make(NDArray::Scalar<std::int64_t>(0));
+    const Expr zero = Integer(0);
     return node.Typed(BroadcastTo(node.extents(), zero, {s.batch}));
   }
   const Expr last = node.Typed(ops::Reshape(node.Typed(ops::Cast(node.input(5), Int64)), Ints{-1}));

@@ -16,10 +16,6 @@ namespace {
 // A sequence that the import may make: each element is an expression of its own.
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 16;
 
-Expr Integer(std::int64_t value) {
-  return ir::Constant::Make(NDArray::Scalar<std::int64_t>(value));
-}
-
 std::vector<Expr> SequenceConstruct(Node& node) { return {SequenceOf(node, node.all_inputs())}; }
 
 std::vector<Expr> SequenceEmpty(Node& node) {

@@ -31,8 +31,7 @@ std::vector<Expr> ConstantValue(Node& node) {
     return {narrow != nullptr ? node.OfNarrowType(value, *narrow) : value};
   }
   if (const auto ints = node.OptionalInts("value_ints")) return {ir::Constant::Make(Vector(*ints))};
-  if (node.Has("value_int"))
-    return {ir::Constant::Make(NDArray::Scalar<std::int64_t>(node.Int("value_int", 0)))};
+  if (node.Has("value_int")) return {Integer(node.Int("value_int", 0))};
   if (node.Has("value_float"))
     return {ir::Constant::Make(
         NDArray::Scalar<float>(static_cast<float>(node.Float("value_float", 0))))};
@@ -42,13 +41,6 @@ std::vector<Expr> ConstantValue(Node& node) {
         NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values))};
   }
   throw Unimplemented("the constant has no value of a supported kind");
-}
-
-// Extents that are numbers.
-Ints IntsOf(const std::vector<Dim>& extents) {
-  Ints numbers;
-  for (const Dim& dim : extents) numbers.push_back(dim.value());
-  return numbers;
 }
 
 std::vector<Expr> ShapeValue(Node& node) {
@@ -61,11 +53,7 @@ std::vector<Expr> ShapeValue(Node& node) {
   const std::int64_t end = node.Has("end") ? bound(node.Int("end", 0)) : rank;
   if (start >= end) return {ir::Constant::Make(Vector({}))};
   const std::vector<Dim> part(shape.begin() + start, shape.begin() + end);
-  if (IsStatic(part)) {
-    Ints numbers;
-    for (const Dim& dim : part) numbers.push_back(dim.value());
-    return {ir::Constant::Make(Vector(numbers))};
-  }
+  if (IsStatic(part)) return {ir::Constant::Make(Vector(NumbersOf(part)))};
   const Expr whole =
       ir::Call::Make(ops::Known().shape_of, {node.input(0)}, Attrs::Make(ops::ShapeOfAttrs{Int64}));
   if (part.size() == shape.size()) return {node.Typed(whole)};
@@ -74,8 +62,7 @@ std::vector<Expr> ShapeValue(Node& node) {
 }
 
 std::vector<Expr> Size(Node& node) {
-  if (IsStatic(DimsOf(node.input(0))))
-    return {ir::Constant::Make(NDArray::Scalar<std::int64_t>(NumElements(ShapeOf(node.input(0)))))};
+  if (IsStatic(DimsOf(node.input(0)))) return {Integer(NumElements(ShapeOf(node.input(0))))};
   const Expr shape =
       ir::Call::Make(ops::Known().shape_of, {node.input(0)}, Attrs::Make(ops::ShapeOfAttrs{Int64}));
   return {node.Typed(ir::Call::Make(ops::Known().prod, {shape}, Attrs::Make(ops::ReduceAttrs{})))};
@@ -111,7 +98,7 @@ std::vector<Dim> Resolved(Node& node, std::vector<Dim> target) {
 std::vector<Expr> Reshape(Node& node) {
   const std::vector<Dim> wanted = node.ShapeValue(1);
   if (!IsStatic(wanted)) return {node.Typed(ReshapeTo(node.input(0), Resolved(node, wanted)))};
-  const Ints target = IntsOf(wanted);
+  const Ints target = NumbersOf(wanted);
   for (const std::int64_t extent : target) {
     if (extent < -1)
       throw InvalidArgument(StrCat("the shape [", StrJoin(target, ", "), "] has the extent ",
@@ -239,7 +226,7 @@ std::vector<Expr> Split(Node& node) {
   if (!IsStatic(given))
     throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into parts of ",
                                ir::ToText(given), "; they must be numbers"));
-  Ints lengths = IntsOf(given);
+  Ints lengths = NumbersOf(given);
   const std::int64_t extent = whole.value();
   if (lengths.empty()) {
     // Equal parts; the last one may be shorter (opset 18).

@@ -38,11 +38,7 @@ Expr BroadcastTo(const KnownExtents& extents, const Expr& x, const Dims& target)
     if (extent == Dim(1)) extent = from[i];
   }
   if (full == from) return x;
-  if (IsStatic(full)) {
-    ops::Ints numbers;
-    for (const Dim& dim : full) numbers.push_back(dim.value());
-    return ops::BroadcastTo(x, std::move(numbers));
-  }
+  if (IsStatic(full)) return ops::BroadcastTo(x, NumbersOf(full));
   NamedShape named = NamesIn(extents, full);
   return ops::BroadcastToExtents(x, std::move(named.others), std::move(named.text));
 }

@@ -82,18 +82,14 @@ void LoopParts::CarryBuffer(const Node& node, const Dim& count, const Expr& plac
   Carry(variable, buffer, MadeOf(node, Written(node, variable, place, element), {element}));
 }
 
-Expr TurnNumber(std::int64_t value) {
-  return ir::Constant::Make(NDArray::Scalar<std::int64_t>(value));
-}
-
 StepNumbers::StepNumbers(const Node& node, const Dim& steps, const Expr& array, std::int64_t axis) {
   if (steps.is_static()) {
-    count = TurnNumber(steps.value());
-    last = TurnNumber(steps.value() - 1);
+    count = Integer(steps.value());
+    last = Integer(steps.value() - 1);
     return;
   }
   count = node.Typed(ExtentValue(array, static_cast<std::size_t>(axis)));
-  last = node.Typed(ops::Subtract(count, TurnNumber(1)));
+  last = node.Typed(ops::Subtract(count, Integer(1)));
 }
 
 Expr LoopVariable(const Node& node, const ir::Type& type) {

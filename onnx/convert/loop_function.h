@@ -60,8 +60,6 @@ struct MadeLoop {
 // A variable of the loop's state, typed as given or as its first value.
 Expr LoopVariable(const Node& node, const ir::Type& type);
 Expr LoopVariable(const Node& node, const Expr& value);
-// A constant of type int64, as numbers of turns are.
-Expr TurnNumber(std::int64_t value);
 // How many elements an array has along an axis, and the place of the last: constants, or values
 // that follow from its extents.
 struct StepNumbers {

@@ -78,6 +78,10 @@ Expr ZerosOf(const Shape& shape, DataType dtype) {
   return ir::Constant::Make(NDArray::Zeros(shape, dtype));
 }
 
+Expr Integer(std::int64_t value) {
+  return ir::Constant::Make(NDArray::Scalar<std::int64_t>(value));
+}
+
 std::string NameOf(const onnx::NodeProto& node) {
   if (!node.name().empty()) return node.name();
   return node.output_size() > 0 ? StrCat("making ", node.output(0)) : std::string("without a name");

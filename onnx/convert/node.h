@@ -161,6 +161,8 @@ class Node {
 void RequireConstantSize(double elements);
 // A constant of zeros of that size at most.
 Expr ZerosOf(const Shape& shape, DataType dtype);
+// A constant of type int64.
+Expr Integer(std::int64_t value);
 // The static extents of a typed tensor expression; its rank and element type.
 Shape ShapeOf(const Expr& e);
 std::int64_t RankOf(const Expr& e);

@@ -58,13 +58,13 @@ class Places2D {
       // Of elements that equal the padding the first one counts, and not the padding before it.
       const Expr lowest =
           ir::Call::Make(ops::Known().equal, {maximum, ops::Scalar(least, DataTypeOf(x))});
-      const Expr first = ops::Add(ops::Multiply(FirstTap(0), Number(w_.kernel[1])), FirstTap(1));
+      const Expr first = ops::Add(ops::Multiply(FirstTap(0), Integer(w_.kernel[1])), FirstTap(1));
       tap = Typed(ops::Where(lowest, first, tap));
     }
     const Expr down = Typed(ops::Multiply(Floor(ops::Known().floor_divide, tap, w_.kernel[1]),
-                                          Number(w_.dilations[0])));
+                                          Integer(w_.dilations[0])));
     const Expr across = Typed(
-        ops::Multiply(Floor(ops::Known().floor_mod, tap, w_.kernel[1]), Number(w_.dilations[1])));
+        ops::Multiply(Floor(ops::Known().floor_mod, tap, w_.kernel[1]), Integer(w_.dilations[1])));
     const Expr row = Typed(ops::Add(Starts(0), down)), column = Typed(ops::Add(Starts(1), across));
     const Expr height = Extent(2), width = Extent(3);
     const Expr plane =
@@ -78,11 +78,8 @@ class Places2D {
 
  private:
   Expr Typed(const Expr& e) const { return node_.Typed(e); }
-  static Expr Number(std::int64_t n) {
-    return ir::Constant::Make(NDArray::Scalar<std::int64_t>(n));
-  }
   Expr Floor(const Expr& op, const Expr& a, std::int64_t b) const {
-    return Typed(ir::Call::Make(op, {a, Number(b)}));
+    return Typed(ir::Call::Make(op, {a, Integer(b)}));
   }
   // Of the image that the node is given.
   Expr Extent(std::size_t axis) const { return Typed(ExtentValue(node_.input(0), axis)); }
@@ -102,31 +99,32 @@ class Places2D {
     return p_.ceil ? std::max(w_.after[d], span - 1) : w_.after[d];
   }
   // The padding before the elements, which the data may have.
-  Expr Before(std::size_t d) const { return w_.in_data[d] ? w_.in_data[d] : Number(w_.before[d]); }
+  Expr Before(std::size_t d) const { return w_.in_data[d] ? w_.in_data[d] : Integer(w_.before[d]); }
   // The first place of each window in the image. A stride means nothing beside one window, and may
   // be any number.
   Expr Starts(std::size_t d) const {
     const std::int64_t stride = result_[d + 2] == Dim(1) ? 0 : w_.strides[d];
     return Typed(
-        ops::Subtract(ops::Multiply(Along(d + 2, result_[d + 2]), Number(stride)), Before(d)));
+        ops::Subtract(ops::Multiply(Along(d + 2, result_[d + 2]), Integer(stride)), Before(d)));
   }
   // The places of each window's taps along a spatial axis of the padded data: (windows, taps).
   Expr Taps(std::size_t d) const {
     const std::int64_t stride = result_[d + 2] == Dim(1) ? 0 : w_.strides[d];
-    return Typed(ops::Add(ops::Multiply(PlacesAlong(node_, 2, 0, result_[d + 2]), Number(stride)),
-                          ops::Multiply(PlacesAlong(2, 1, w_.kernel[d]), Number(w_.dilations[d]))));
+    return Typed(
+        ops::Add(ops::Multiply(PlacesAlong(node_, 2, 0, result_[d + 2]), Integer(stride)),
+                 ops::Multiply(PlacesAlong(2, 1, w_.kernel[d]), Integer(w_.dilations[d]))));
   }
   // The first tap of each window along a spatial axis that lies in the image; 0 where none does.
   Expr FirstTap(std::size_t d) const {
     const auto& known = ops::Known();
     const std::int64_t dilation = w_.dilations[d];
-    const Expr start = Starts(d), zero = Number(0);
+    const Expr start = Starts(d), zero = Integer(0);
     // -start / dilation, rounded up.
     const Expr tap =
         Typed(ops::Maximum(ops::Subtract(zero, Floor(known.floor_divide, start, dilation)), zero));
-    const Expr place = Typed(ops::Add(start, ops::Multiply(tap, Number(dilation))));
+    const Expr place = Typed(ops::Add(start, ops::Multiply(tap, Integer(dilation))));
     const Expr is_inside = Typed(ir::Call::Make(
-        known.logical_and, {Typed(ir::Call::Make(known.less, {tap, Number(w_.kernel[d])})),
+        known.logical_and, {Typed(ir::Call::Make(known.less, {tap, Integer(w_.kernel[d])})),
                             Typed(ir::Call::Make(known.less, {place, Extent(d + 2)}))}));
     return Typed(ops::Where(is_inside, tap, zero));
   }

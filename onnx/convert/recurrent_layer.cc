@@ -163,7 +163,7 @@ Expr RecurrentLayer::StepByStep(const Step& step, RecurrentDirection* d) const {
     const std::int64_t t = d->reverse ? steps - 1 - i : i;
     const Expr h = d->h, c = d->c;
     step(*this, At(d->x_gates, t), d);
-    outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(Masked(TurnNumber(t), h, c, d), 0);
+    outputs[static_cast<std::size_t>(t)] = ops::ExpandDims(Masked(Integer(t), h, c, d), 0);
   }
   return Typed(ops::Concatenate(outputs, 0));
 }
@@ -180,7 +180,7 @@ Expr RecurrentLayer::AsLoop(const Step& step, RecurrentDirection* d) const {
   step(*this, Typed(ops::Take(d->x_gates, t, {.axis = 0})), &turn);
   const Expr output = Masked(t, h, c, &turn);
   LoopParts parts;
-  parts.Carry(number, TurnNumber(0), Typed(ops::Add(number, TurnNumber(1))));
+  parts.Carry(number, Integer(0), Typed(ops::Add(number, Integer(1))));
   parts.Carry(h, d->h, Typed(turn.h));
   if (d->c) parts.Carry(c, d->c, Typed(turn.c));
   parts.CarryBuffer(node_, steps_, t, Typed(output));

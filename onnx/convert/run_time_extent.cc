@@ -19,10 +19,6 @@ struct Element {
   std::int64_t place;
 };
 
-Expr Integer(std::int64_t value) {
-  return ir::Constant::Make(NDArray::Scalar<std::int64_t>(value));
-}
-
 std::int64_t CountOf(const Expr& e) {
   const std::vector<Dim> extents = DimsOf(e);
   if (extents.size() > 1 || !IsStatic(extents)) return -1;

@@ -91,7 +91,7 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
   if (!decides && !form.counts) throw Unimplemented("the loop never ends");
   if (decides) made = turn(holds);
   LoopParts parts;
-  parts.Carry(number, TurnNumber(0), node.Typed(ops::Add(number, TurnNumber(1))));
+  parts.Carry(number, Integer(0), node.Typed(ops::Add(number, Integer(1))));
   if (decides)
     parts.Carry(holds, condition,
                 node.Typed(ops::ReshapeToExtents(made[0], Ints(ShapeOf(condition)))));
@@ -155,7 +155,7 @@ std::optional<std::vector<Expr>> ScanAtRunTime(Node& node, const ScanSteps& step
   }
   const std::vector<Expr> made = node.Inlined(steps.body, given);
   LoopParts parts;
-  parts.Carry(step, TurnNumber(0), node.Typed(ops::Add(step, TurnNumber(1))));
+  parts.Carry(step, Integer(0), node.Typed(ops::Add(step, Integer(1))));
   for (std::size_t i = 0; i < carried; ++i) parts.Carry(states[i], initial[i], made[i]);
   for (std::size_t i = 0; i < outputs; ++i)
     parts.CarryBuffer(node, steps.count, place(step, form.output_directions[i]), made[carried + i]);

@@ -11,8 +11,6 @@ namespace tenon::onnx_import {
 namespace {
 
 Expr Call(const Expr& op, const Expr& a, const Expr& b) { return ir::Call::Make(op, {a, b}); }
-Expr Integer(std::int64_t n) { return ops::Scalar(static_cast<double>(n), Int64); }
-
 // One of both elements that enclose a position along an axis.
 struct Side {
   Expr place;   // int64 [batch, n], inside the data

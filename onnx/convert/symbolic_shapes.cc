@@ -98,6 +98,12 @@ bool IsStatic(const Dims& dims) {
   return std::all_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.is_static(); });
 }
 
+std::vector<std::int64_t> NumbersOf(const Dims& dims) {
+  std::vector<std::int64_t> numbers;
+  for (const Dim& dim : dims) numbers.push_back(dim.value());
+  return numbers;
+}
+
 bool HasKnownExtents(const ir::Type& type) {
   const auto* tensor = type.As<ir::TensorTypeNode>();
   return tensor != nullptr && std::none_of(tensor->shape.begin(), tensor->shape.end(),
@@ -114,11 +120,7 @@ std::optional<Dims> DimsOfValue(const Expr& e) {
 Expr ReshapeTo(const Expr& x, const Dims& target) {
   const Dims input = DimsOf(x);
   if (input == target) return x;
-  if (IsStatic(input) && IsStatic(target)) {
-    ops::Ints numbers;
-    for (const Dim& dim : target) numbers.push_back(dim.value());
-    return ops::ReshapeToExtents(x, numbers);
-  }
+  if (IsStatic(input) && IsStatic(target)) return ops::ReshapeToExtents(x, NumbersOf(target));
   const std::optional<ops::Ints> codes = ReshapeSearch(input, target).Find();
   if (!codes)
     throw Unimplemented(StrCat("a reshape from ", ir::ToText(input), " to ", ir::ToText(target),

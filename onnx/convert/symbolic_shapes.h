@@ -17,6 +17,8 @@ namespace tenon::onnx_import {
 std::vector<Dim> DimsOf(const ir::Expr& e);
 // Whether all of them are numbers.
 bool IsStatic(const std::vector<Dim>& dims);
+// These numbers.
+std::vector<std::int64_t> NumbersOf(const std::vector<Dim>& dims);
 // Whether it is the type of a tensor of which each extent is a number or an expression of
 // variables.
 bool HasKnownExtents(const ir::Type& type);

@@ -46,11 +46,11 @@ Window ReadAttributes(Node& node, const std::vector<Dim>& data, const Ints& kern
   return w;
 }
 
-namespace {
-
 std::int64_t BeforeOf(const Window& w, std::int64_t total) {
   return w.automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
 }
+
+namespace {
 
 // What auto_pad asks for along an axis of n elements is max(span - stride + rest, 0), where the
 // rest, below the stride, is what n lacks to a multiple of it.
@@ -66,13 +66,12 @@ void PadVariable(const Node& node, std::size_t axis, double fill, Window* w, Exp
     w->after[axis] = most - before;
     return;
   }
-  const auto number = [](std::int64_t n) { return ops::Scalar(static_cast<double>(n), Int64); };
   const auto floor = [&](const Expr& op, const Expr& a, std::int64_t b) {
-    return node.Typed(ir::Call::Make(op, {node.Typed(a), node.Typed(number(b))}));
+    return node.Typed(ir::Call::Make(op, {node.Typed(a), Integer(b)}));
   };
   const Expr count = node.Typed(ExtentValue(*x, axis + 2));
-  const Expr rest = floor(ops::Known().floor_mod, ops::Subtract(number(0), count), stride);
-  const Expr total = node.Typed(ops::Maximum(ops::Add(rest, number(span - stride)), number(0)));
+  const Expr rest = floor(ops::Known().floor_mod, ops::Subtract(Integer(0), count), stride);
+  const Expr total = node.Typed(ops::Maximum(ops::Add(rest, Integer(span - stride)), Integer(0)));
   const Expr half = floor(ops::Known().floor_divide, total, 2);
   const Expr given = w->automatic == "SAME_UPPER" ? half : node.Typed(ops::Subtract(total, half));
   // The most padding that any extent has, and the elements from where that of this one begins.
@@ -80,7 +79,7 @@ void PadVariable(const Node& node, std::size_t axis, double fill, Window* w, Exp
   width[axis + 2] = {before, most - least_before};
   const Expr padded = node.Typed(ops::Pad(*x, width, fill, DataTypeOf(*x)));
   const Expr places =
-      ops::Add(Places(node.extents(), extent + most), ops::Subtract(number(before), given));
+      ops::Add(Places(node.extents(), extent + most), ops::Subtract(Integer(before), given));
   *x = node.Typed(
       ops::Take(padded, node.Typed(places), {.axis = static_cast<std::int64_t>(axis + 2)}));
   w->in_data[axis] = given;

@@ -23,6 +23,8 @@ struct Window {
 // the same extents: convolutions and transposed convolutions compute it differently. Throws
 // InvalidArgument for lists of a wrong length and unknown values of auto_pad.
 Window ReadAttributes(Node& node, const std::vector<Dim>& data, const Ints& kernel);
+// How much of the padding along an axis comes before the elements, as auto_pad has it.
+std::int64_t BeforeOf(const Window& w, std::int64_t total);
 // Also computes the padding for which auto_pad asks. Along an axis where a variable decides how
 // much of it comes before the elements, `x` gets it, and `fill` is its value.
 Window ReadWindow(Node& node, const Ints& kernel, double fill, Expr* x);

@@ -1,8 +1,5 @@
 #include "tenon/compiler/dynamic_model.h"
 
-#include <atomic>
-#include <thread>
-
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon {
@@ -97,10 +94,22 @@ TEST(DynamicModelTest, ErrorsNameTheInputAndWhatIsAllowed) {
     EXPECT_THAT(MessageOf(model, inputs),
                 AllOf(HasSubstr("'y' has 2 elements on axis 0"), HasSubstr("'x' has for rows")));
     inputs.erase("y");
-    EXPECT_THAT(MessageOf(model, inputs), HasSubstr("input 'y' is missing"));
+    EXPECT_THAT(MessageOf(model, inputs),
+                AllOf(HasSubstr("input 'y' is missing"), HasSubstr("(rows, 4)")));
     inputs = Rows(3);
     inputs["z"] = inputs["x"];
-    EXPECT_THAT(MessageOf(model, inputs), HasSubstr("'z'"));
+    EXPECT_THAT(MessageOf(model, inputs), AllOf(HasSubstr("'z'"), HasSubstr("x, y")));
+    inputs = Rows(3);
+    inputs["x"] = Random({3, 5}, 1);
+    EXPECT_THAT(MessageOf(model, inputs),
+                AllOf(HasSubstr("'x' has 5 elements on axis 1"), HasSubstr("it must have 4")));
+    inputs["x"] = Random({4}, 1);
+    EXPECT_THAT(MessageOf(model, inputs),
+                AllOf(HasSubstr("'x' is float32 (4,)"), HasSubstr("(rows, 4)")));
+    inputs["x"] = Random({3, 4}, Float64, 1);
+    EXPECT_THAT(MessageOf(model, inputs),
+                AllOf(HasSubstr("'x' is float64"), HasSubstr("it must be float32")));
+    EXPECT_EQ(model.statistics().common, 0U) << "a run that is refused does not count";
   }
 }
 
@@ -117,12 +126,18 @@ TEST(DynamicModelTest, OptionsOutOfRangeAreRefused) {
 }
 
 TEST(DynamicModelTest, ReportsThatCompilesWouldShareAreRefused) {
-  passes::PassReport report;
-  CompileOptions compile;
-  compile.pass_report = &report;
-  const auto hot = DynamicModel::Make(Adder("rows"), {.compile = compile, .hot_after = 1});
-  EXPECT_THAT(std::string(hot.status().message()), HasSubstr("takes no pass_report"));
-  EXPECT_TRUE(DynamicModel::Make(Adder("rows"), {.compile = compile}).ok());
+  const auto expect_refused = [](const CompileOptions& compile, const char* name) {
+    const auto hot = DynamicModel::Make(Adder("rows"), {.compile = compile, .hot_after = 1});
+    EXPECT_EQ(hot.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(hot.status().message()), HasSubstr(name));
+    EXPECT_TRUE(DynamicModel::Make(Adder("rows"), {.compile = compile}).ok()) << name;
+  };
+  passes::PassReport pass;
+  passes::FusionReport fusion;
+  passes::FoldAffineReport folding;
+  expect_refused({.pass_report = &pass}, "takes no pass_report");
+  expect_refused({.fusion_report = &fusion}, "takes no fusion_report");
+  expect_refused({.folding_report = &folding}, "takes no folding_report");
 }
 
 TEST(DynamicModelTest, CopiesShareWhatIsCompiled) {
