@@ -130,9 +130,8 @@ FusedForAll LowerForAll(const ir::Module& module, const CompileOptions& options)
 }
 
 // The plan for all values of the variables, and its kernels.
-Lowered LowerSymbolic(const ir::Module& module, const CompileOptions& options) {
-  const jit::ScopedThreads threads(options.threads);
-  auto [fused, kernels] = LowerForAll(module, options);
+Lowered PlanSymbolic(FusedForAll made, const CompileOptions& options) {
+  auto& [fused, kernels] = made;
   (void)runtime::InputSymbols(compiler::InputsOf(fused.Main()));  // refuses what no input shows
   const compiler::PreparedArrays prepared(fused, kernels, CodeOf(options));
   Lowered lowered = compiler::PlanForAll({.module = fused, .functions = {}}, {}, kernels, prepared);
@@ -227,8 +226,9 @@ absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& module,
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options) {
   return CatchErrors([&] {
     RequireOnePlan(module);
-    return compiler::HasSymbols(module) ? LowerSymbolic(module, options)
-                                        : DoLower(module, options, {});
+    if (!compiler::HasSymbols(module)) return DoLower(module, options, {});
+    const jit::ScopedThreads threads(options.threads);
+    return PlanSymbolic(LowerForAll(module, options), options);
   });
 }
 absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOptions& options) {
@@ -248,7 +248,11 @@ absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions
   return CatchErrors([&] {
     Prepare(fused, options);
     const jit::ScopedThreads threads(options.threads);
-    return compiler::BuildPlan(fused, StrategyOf(options, false), CodeOf(options), true);
+    const strategies::StrategyOptions strategy = StrategyOf(options, false);
+    if (!compiler::HasSymbols(fused))
+      return compiler::BuildPlan(fused, strategy, CodeOf(options), true);
+    return PlanSymbolic(
+        {.fused = fused, .kernels = compiler::LowerSymbolicKernels(fused, strategy)}, options);
   });
 }
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options) {

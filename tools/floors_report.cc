@@ -47,7 +47,7 @@ std::vector<NodeFloor> FloorsOf(const Lowered& lowered, const Executable& exe,
     const auto time = times.find(node.name);
     if (time == times.end() || node.kernel < 0) continue;
     const LoweredKernel& kernel = lowered.kernels[static_cast<std::size_t>(node.kernel)];
-    const tune::Work work = tune::WorkOf(kernel, target);
+    const tune::Work work = tune::WorkOf(kernel.function, target);
     floors.push_back({.node = node.name,
                       .implementation = kernel.choice.implementation,
                       .origins = OriginsText(node.origins),

@@ -83,10 +83,11 @@ void Show(const RecordsArguments& arguments) {
                   ValueOrThrow(records.TextOf(record.content)).c_str());
     last = record.content;
     PrintLine(record);
-    std::printf("    least %.3g s, median %.3g s; default %.3g s, %.3g s; %lld rounds; %s; %s\n",
-                record.least_s, record.median_s, record.default_least_s, record.default_median_s,
-                static_cast<long long>(record.rounds), record.versions.c_str(),
-                record.target.c_str());
+    std::printf(
+        "    least %.3g s, median %.3g s; default %.3g s, %.3g s; %lld rounds; %s%s%s; %s\n",
+        record.least_s, record.median_s, record.default_least_s, record.default_median_s,
+        static_cast<long long>(record.rounds), record.shapes.c_str(),
+        record.shapes.empty() ? "" : "; ", record.versions.c_str(), record.target.c_str());
   }
 }
 
@@ -110,6 +111,7 @@ void Export(const RecordsArguments& arguments) {
                    {"versions", record.versions},
                    {"date", record.date},
                    {"run", record.run},
+                   {"shapes", record.shapes},
                    {"text", ValueOrThrow(records.TextOf(record.content))}});
   const std::string text = all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (arguments.output == "-") {

@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "tenon/compiler/symbolic/named_extents.h"
 #include "tenon/ops/call_op.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -18,6 +19,7 @@
 #include "tenon/tools/model.h"
 #include "tenon/tools/option_checks.h"
 #include "tenon/tools/results.h"
+#include "tenon/tools/shapes_to_tune.h"
 #include "tenon/tools/tune_page.h"
 #include "tenon/tune/process_crew.h"
 #include "tenon/tune/rank_crew.h"
@@ -35,7 +37,8 @@ struct TuneArguments {
   std::string op;          // instead of a model
   std::string attributes;  // empty: the defaults
   std::string dtype = "float32";
-  int workers = 0;  // processes; 0: this one
+  std::vector<std::string> shapes;  // "x=1,3,48,32..640"
+  int workers = 0;                  // processes; 0: this one
   bool share_cores = false;
   double candidate_seconds = tune::TuneOptions().candidate_seconds;
   std::string report;  // file of the page; empty: none
@@ -106,9 +109,12 @@ class ProgressLine {
   int wins_ = 0;
 };
 
-ir::Module ModuleOf(const TuneArguments& arguments) {
-  return arguments.op.empty() ? arguments.compile.Partitioned(LoadModel(arguments.model).module)
-                              : ModuleOfOp(arguments);
+tune::Worker::Model ModelOf(const TuneArguments& arguments) {
+  if (!arguments.op.empty()) return {ModuleOfOp(arguments)};
+  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
+  if (arguments.shapes.empty()) return {module};
+  const ir::Module named = compiler::NameExtents(module);
+  return {named, ShapesToTune(named, arguments.shapes)};
 }
 
 // Of this process, after its name.
@@ -122,7 +128,7 @@ std::vector<std::string> OwnArguments() {
 
 void ServeAsWorker(const TuneArguments& arguments) {
   const CompileOptions options = arguments.compile.OptionsWithoutRecords();
-  tune::Worker worker([&] { return ModuleOf(arguments); }, options);
+  tune::Worker worker([&] { return ModelOf(arguments); }, options);
   tune::Serve(arguments.serve, tune::IntroductionOf(options.target, options.threads), &worker);
 }
 
@@ -145,7 +151,10 @@ std::vector<tune::TuneReport> Search(const TuneArguments& arguments, tune::Ranks
     tune::ProcessCrew crew(OwnArguments(), arguments.workers);
     return TuneByCrew(&crew, options, records);
   }
-  return {ValueOrThrow(tune::Tune(ModuleOf(arguments), options, records))};
+  tune::Worker::Model model = ModelOf(arguments);
+  tune::TuneOptions of_model = options;
+  of_model.shapes = std::move(model.shapes);
+  return {ValueOrThrow(tune::Tune(model.module, of_model, records))};
 }
 
 void Print(const std::vector<tune::TuneReport>& reports, const std::string& file) {
@@ -211,6 +220,13 @@ void AddTuneCommand(CLI::App* app) {
                        "instead of a model, one call of this operator; --shape gives the extents "
                        "of its arguments")
           ->type_name("NAME");
+  CLI::Option* shapes =
+      command
+          ->add_option("--shapes", arguments->shapes,
+                       "of a model of variable extents, the shapes to measure for: a range stands "
+                       "for five values from one end to the other")
+          ->type_name("NAME=1..8,3,48,32..640:32")
+          ->excludes(op);
   command->add_option("--attributes", arguments->attributes, "of that call, as JSON")->needs(op);
   command->add_option("--dtype", arguments->dtype, "of its arguments")
       ->needs(op)
@@ -241,9 +257,14 @@ void AddTuneCommand(CLI::App* app) {
       "what was found.\n"
       "Started by mpirun, it measures on all machines (docs/cluster.md).\n"
       "Examples:\n  tenon tune model.onnx --minutes 5\n"
+      "  tenon tune model.onnx --shapes x=1..8,3,48,32..640:32\n"
       "  mpirun -n 8 --hostfile hosts tenon tune model.onnx --minutes 30\n"
       "  tenon tune --op my.matmul --plugin libmy.so --shape a=512,512 --shape b=512,512");
-  command->callback([arguments] { Tune(*arguments); });
+  command->callback([arguments, shapes] {
+    // Ranges are for extents that stay open.
+    if (shapes->count() > 0) arguments->model.symbolic = true;
+    Tune(*arguments);
+  });
 }
 
 }  // namespace tenon::tools

@@ -62,8 +62,8 @@ strategies::MeasuredChoice ChoiceOf(const Record& record) {
 std::string EvidenceText(const Record& record) {
   char ratio[32];
   std::snprintf(ratio, sizeof ratio, "%.2f", record.ratio);
-  return StrCat(ratio, " x of default, ", record.rounds, " rounds, ", record.date.substr(0, 10),
-                ", this CPU");
+  return StrCat(ratio, " x of default, ", record.rounds, " rounds, ", record.shapes,
+                record.shapes.empty() ? "" : ", ", record.date.substr(0, 10), ", this CPU");
 }
 
 absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(const Records& records, const Target& target,

@@ -36,7 +36,8 @@ std::string RowOf(const std::string& choice);
 // Throws InvalidArgument for a text that is no choice.
 strategies::MeasuredChoice ChoiceOf(const Record& record);
 
-// "0.93 x of default, 40 rounds, 2026-11-25, this CPU".
+// "0.93 x of default, 40 rounds, 2026-11-25, this CPU"; with its shapes before the date, if the
+// record has some.
 std::string EvidenceText(const Record& record);
 
 // What the records say about kernels for this target and number of threads; 0: all cores. The file

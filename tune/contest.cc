@@ -33,6 +33,7 @@ Record MakeRecord(const ModelKernel& kernel, const CompileOptions& options,
   record.versions = VersionsText();
   record.date = DateText();
   record.run = run;
+  record.shapes = RangesText(kernel.RacedShapes());
   return record;
 }
 
@@ -74,9 +75,12 @@ Outcome Contest::Try(const Candidate& candidate, const std::set<std::string>& kn
 
 void Contest::RaceWith(Contender& contender, const std::function<bool()>& stopped,
                        Outcome* outcome) {
-  if (const auto difference = DifferenceOf(contender.Results(), expected_)) {
-    outcome->wrong = *difference;
-    return;
+  const std::vector<std::vector<NDArray>> results = contender.Results();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (const auto difference = DifferenceOf(results[i], expected_[i])) {
+      outcome->wrong = *difference;
+      return;
+    }
   }
   const Race::Work by_candidate = [&] { contender.Run(); };
   const Race::Work by_default = [&] { standard_.Run(); };

@@ -34,7 +34,7 @@ class Contest {
   CompileOptions options_;
   std::string run_;
   Contender standard_;
-  std::vector<NDArray> expected_;
+  std::vector<std::vector<NDArray>> expected_;  // by shape
 };
 
 // A record of now for the kernel, without a choice and times.

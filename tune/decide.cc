@@ -28,12 +28,10 @@ double Sum(const std::vector<double>& values) {
 
 class Deciding {
  public:
-  Deciding(const DecideJob& job, const Lowered& lowered, const Executable& standard,
-           const std::vector<ModelKernel>& kernels, const CompileOptions& options, std::string run)
+  Deciding(const DecideJob& job, const DefaultModel& model, const CompileOptions& options,
+           std::string run)
       : seconds_(job.seconds / 2),
-        lowered_(lowered),
-        standard_(standard),
-        kernels_(kernels),
+        model_(model),
         options_(options),
         run_(std::move(run)),
         records_(ValueOrThrow(Records::Open(":memory:", Access::kWrite))) {
@@ -52,7 +50,7 @@ class Deciding {
         has_new = raced.emplace(content, measured.choice).second || has_new;
       }
       if (!has_new) break;
-      ModelRace race(ValueOrThrow(Link(by_records, options_)), standard_);
+      ModelRace race(ValueOrThrow(Link(by_records, options_)), model_.executable, model_.shapes);
       RaceLimits limits = kOfModel;
       limits.seconds = seconds_ / (1 << turn);
       race.RunProfiled(limits);
@@ -73,15 +71,15 @@ class Deciding {
   Lowered ByRecords() const {
     CompileOptions options = options_;
     options.measured = ValueOrThrow(ChoicesFor(records_, options.target, options.threads));
-    return ValueOrThrow(LowerFused(lowered_.module, options));
+    return ValueOrThrow(LowerFused(model_.lowered.module, options));
   }
 
   std::vector<Measured> MeasuredOf(const Lowered& lowered) const {
     std::vector<Measured> measured;
     for (const LoweredKernel& kernel : lowered.kernels) {
       if (!kernel.choice.candidates[kernel.choice.chosen].measured) continue;
-      const auto same = std::ranges::find(kernels_, kernel.name, &ModelKernel::name);
-      if (same == kernels_.end()) continue;
+      const auto same = std::ranges::find(model_.kernels, kernel.name, &ModelKernel::name);
+      if (same == model_.kernels.end()) continue;
       measured.push_back(
           {&*same, ChoiceText(kernel.choice.implementation, kernel.choice.config.Values())});
     }
@@ -121,7 +119,7 @@ class Deciding {
   void RaceWhole(const Lowered& by_records) {
     const std::vector<Measured> kept = MeasuredOf(by_records);
     if (kept.empty()) return;
-    ModelRace race(ValueOrThrow(Link(by_records, options_)), standard_);
+    ModelRace race(ValueOrThrow(Link(by_records, options_)), model_.executable, model_.shapes);
     RaceLimits limits = kOfModel;
     limits.seconds = seconds_;
     race.whole().Run(limits);
@@ -138,9 +136,7 @@ class Deciding {
   }
 
   double seconds_;
-  const Lowered& lowered_;
-  const Executable& standard_;
-  const std::vector<ModelKernel>& kernels_;
+  const DefaultModel& model_;
   const CompileOptions& options_;
   std::string run_;
   Records records_;  // those of the job, and what becomes of them
@@ -149,10 +145,9 @@ class Deciding {
 
 }  // namespace
 
-Decision Decide(const DecideJob& job, const Lowered& lowered, const Executable& standard,
-                const std::vector<ModelKernel>& kernels, const CompileOptions& options,
+Decision Decide(const DecideJob& job, const DefaultModel& model, const CompileOptions& options,
                 const std::string& run) {
-  return Deciding(job, lowered, standard, kernels, options, run).Run();
+  return Deciding(job, model, options, run).Run();
 }
 
 }  // namespace tenon::tune

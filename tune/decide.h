@@ -4,8 +4,8 @@
 // win. Where one wins nothing there, the next best choice for it has its turn. If the whole is
 // slower, nothing is kept.
 //
-//   Decision decision = Decide({.wins = wins, .seconds = 20}, lowered, standard, kernels, options,
-//                              run);
+//   Decision decision = Decide({.wins = wins, .seconds = 20}, {lowered, standard, kernels, shapes},
+//                              options, run);
 #ifndef TENON_TUNE_DECIDE_H_
 #define TENON_TUNE_DECIDE_H_
 
@@ -18,10 +18,16 @@
 
 namespace tenon::tune {
 
-// Of a model that is lowered and linked by default, and its kernels. Throws what compiling and
-// running throw.
-Decision Decide(const DecideJob& job, const Lowered& lowered, const Executable& standard,
-                const std::vector<ModelKernel>& kernels, const CompileOptions& options,
+// A model that is lowered and linked by default.
+struct DefaultModel {
+  const Lowered& lowered;
+  const Executable& executable;
+  const std::vector<ModelKernel>& kernels;
+  const Shapes& shapes;
+};
+
+// Throws what compiling and running throw.
+Decision Decide(const DecideJob& job, const DefaultModel& model, const CompileOptions& options,
                 const std::string& run);
 
 }  // namespace tenon::tune

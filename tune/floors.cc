@@ -199,12 +199,12 @@ MachineSpeed MeasureMachine(const Target& target, int threads) {
   return machine;
 }
 
-Work WorkOf(const LoweredKernel& kernel, const Target& target) {
-  const auto& function = *kernel.function.As<ir::FunctionNode>();
-  Work work{.operations = strategies::OperationsOf(function),
-            .bytes_written = BytesOf(function.body.checked_type())};
-  for (const ir::Expr& param : function.params) work.bytes_read += BytesOf(param.checked_type());
-  const std::size_t operand = BytesOfOperands(function);
+Work WorkOf(const ir::Expr& function, const Target& target) {
+  const auto& node = *function.As<ir::FunctionNode>();
+  Work work{.operations = strategies::OperationsOf(node),
+            .bytes_written = BytesOf(node.body.checked_type())};
+  for (const ir::Expr& param : node.params) work.bytes_read += BytesOf(param.checked_type());
+  const std::size_t operand = BytesOfOperands(node);
   if (operand == 1 && target.Has("avx512vnni")) work.products_per_float = 4;
   if (operand == 2 && target.Has("avx512bf16")) work.products_per_float = 2;
   return work;

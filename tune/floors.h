@@ -42,8 +42,8 @@ struct Work {
   // How many times as many products of the operands' type the CPU does as of float32.
   double products_per_float = 1;
 };
-// Of a kernel of a model of static shapes.
-Work WorkOf(const LoweredKernel& kernel, const Target& target);
+// Of a fused function of static shapes, which must have checked types.
+Work WorkOf(const ir::Expr& function, const Target& target);
 
 struct Floor {
   double seconds = 0;

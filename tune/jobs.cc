@@ -40,7 +40,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Scope, {{Scope::kKernel, "kernel"},
                                      {Scope::kWhole, "whole"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Record, content, target, threads, choice, over, scope, ratio,
                                    noise, rounds, least_s, median_s, default_least_s,
-                                   default_median_s, versions, date, run)
+                                   default_median_s, versions, date, run, shapes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MedianRatio, ratio, noise)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Candidate, row, config)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outcome, choice, choices, record, refused, wrong, crashed,

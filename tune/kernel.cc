@@ -1,9 +1,12 @@
 #include "tenon/tune/kernel.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "tenon/compiler/symbolic/local_extents.h"
 #include "tenon/ir/flatten.h"
+#include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/strategies/content.h"
@@ -22,17 +25,19 @@ constexpr double kTolerance = 1e-4;
 // The arguments of a call, with inputs in the place of whatever is computed.
 class Arguments {
  public:
-  ir::Expr Of(const ir::Expr& argument) {
+  ir::Expr Of(const ir::Expr& argument, const ir::Type& type) {
     if (argument.kind() == ir::ExprKind::kConstant) {
       constants_.push_back(argument.As<ir::ConstantNode>()->data);
       return argument;
     }
-    const auto* type = argument.checked_type().As<ir::TupleTypeNode>();
-    if (type == nullptr) return Input(argument.checked_type());
+    const auto* parts = type.As<ir::TupleTypeNode>();
+    if (parts == nullptr) return Input(type);
     std::vector<ir::Expr> fields;
     const auto* tuple = argument.As<ir::TupleNode>();
-    for (std::size_t i = 0; i < type->fields.size(); ++i)
-      fields.push_back(tuple != nullptr ? Of(tuple->fields[i]) : Input(type->fields[i]));
+    for (std::size_t i = 0; i < parts->fields.size(); ++i) {
+      const ir::Type& part = parts->fields[i];
+      fields.push_back(tuple != nullptr ? Of(tuple->fields[i], part) : Input(part));
+    }
     return ir::Tuple::Make(std::move(fields));
   }
   const std::vector<ir::Expr>& inputs() const { return inputs_; }
@@ -48,59 +53,124 @@ class Arguments {
   std::vector<NDArray> constants_;
 };
 
-ModelKernel KernelOf(const LoweredKernel& lowered, const ir::CallNode& call) {
+// `function` is what the call's kernel was made of.
+ModelKernel KernelOf(const LoweredKernel& lowered, const ir::Expr& function,
+                     const ir::CallNode& call) {
+  const auto& node = *function.As<ir::FunctionNode>();
   Arguments arguments;
   std::vector<ir::Expr> args;
-  for (const ir::Expr& arg : call.args) args.push_back(arguments.Of(arg));
-  const strategies::Group group{.function = call.callee.As<ir::FunctionNode>(),
-                                .name = lowered.name,
-                                .constants = arguments.constants()};
+  for (std::size_t i = 0; i < call.args.size(); ++i)
+    args.push_back(arguments.Of(call.args[i], node.params[i].checked_type()));
+  const strategies::Group group{
+      .function = &node, .name = lowered.name, .constants = arguments.constants()};
   ModelKernel kernel{.name = lowered.name,
                      .text = strategies::ContentText(group),
                      .content = {},
                      .module = passes::InferType(ir::Module::FromExpr(ir::Function::Make(
-                         arguments.inputs(), ir::Call::Make(call.callee, std::move(args))))),
+                         arguments.inputs(), ir::Call::Make(function, std::move(args))))),
                      .nodes = {},
-                     .chosen = lowered.choice};
+                     .chosen = lowered.choice,
+                     .shapes = {}};
   kernel.content = strategies::ContentKey(kernel.text);
   return kernel;
 }
 
+// What the variables of a kernel are in the model's shapes.
+Shapes ShapesOf(const compiler::LocalFunction& local, const Shapes& shapes) {
+  Shapes own;
+  for (const Dim::Values& values : shapes) {
+    Dim::Values& of_kernel = own.emplace_back();
+    for (const auto& [variable, extent] : local.extents) {
+      const std::optional<std::int64_t> value = extent.Evaluate(values);
+      if (!value)
+        throw InvalidArgument(
+            StrCat("the shapes to measure do not give the extent ", extent.ToString()));
+      of_kernel.emplace(variable, *value);
+    }
+  }
+  return own;
+}
+
+class Kernels {
+ public:
+  Kernels(const Lowered& lowered, const Shapes& shapes) : lowered_(lowered), shapes_(shapes) {}
+
+  void Add(const ir::CallNode& call) {
+    const bool has_variables = !lowered_.plan.symbols.empty();
+    const compiler::LocalFunction local =
+        has_variables ? compiler::WithLocalExtents(call.callee)
+                      : compiler::LocalFunction{.function = call.callee, .extents = {}};
+    const Shapes shapes = ShapesOf(local, shapes_);
+    for (std::size_t i = 0; i < lowered_.kernels.size(); ++i) {
+      const ir::Expr& known = lowered_.kernels[i].function;
+      if (!(known == call.callee) && !(has_variables && ir::StructuralEqual(known, local.function)))
+        continue;
+      const auto [kernel, is_new] = kernels_.try_emplace(static_cast<int>(i));
+      if (is_new) {
+        kernel->second = KernelOf(lowered_.kernels[i], local.function, call);
+        order_.push_back(kernel->first);
+      }
+      Shapes& all = kernel->second.shapes;
+      all.insert(all.end(), shapes.begin(), shapes.end());
+    }
+  }
+
+  std::vector<ModelKernel> Take() {
+    for (const runtime::Node& node : lowered_.plan.nodes) {
+      const auto kernel = kernels_.find(node.kernel);
+      if (node.kind == runtime::NodeKind::kKernel && kernel != kernels_.end())
+        kernel->second.nodes.push_back(node.name);
+    }
+    std::vector<ModelKernel> kernels;
+    for (const int place : order_) kernels.push_back(std::move(kernels_.at(place)));
+    return kernels;
+  }
+
+ private:
+  const Lowered& lowered_;
+  const Shapes& shapes_;
+  std::map<int, ModelKernel> kernels_;  // by place in the list of those that were lowered
+  std::vector<int> order_;
+};
+
 }  // namespace
 
-std::vector<ModelKernel> KernelsOf(const Lowered& lowered) {
-  std::vector<ModelKernel> kernels;
-  std::vector<int> places;
+Shapes ModelKernel::RacedShapes() const {
+  const std::set<Dim::Values> sorted(shapes.begin(), shapes.end());
+  const Shapes all(sorted.begin(), sorted.end());
+  if (all.size() <= kMaxShapes) return all;
+  Shapes some;
+  for (std::size_t i = 0; i < kMaxShapes; ++i)
+    some.push_back(all[i * (all.size() - 1) / (kMaxShapes - 1)]);
+  return some;
+}
+
+std::vector<ModelKernel> KernelsOf(const Lowered& lowered, const Shapes& shapes) {
+  Kernels kernels(lowered, shapes);
   ir::VisitPostOrder(
       lowered.module.Main().body,
       [&](const ir::Expr& e) {
         const auto* call = e.As<ir::CallNode>();
-        if (call == nullptr || call->callee.kind() != ir::ExprKind::kFunction) return;
-        for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
-          const int place = static_cast<int>(i);
-          if (!(lowered.kernels[i].function == call->callee) ||
-              std::ranges::find(places, place) != places.end())
-            continue;
-          kernels.push_back(KernelOf(lowered.kernels[i], *call));
-          places.push_back(place);
-        }
+        if (call != nullptr && call->callee.kind() == ir::ExprKind::kFunction) kernels.Add(*call);
       },
       [](const ir::Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
-  for (const runtime::Node& node : lowered.plan.nodes) {
-    const auto place = std::ranges::find(places, node.kernel);
-    if (node.kind == runtime::NodeKind::kKernel && place != places.end())
-      kernels[static_cast<std::size_t>(place - places.begin())].nodes.push_back(node.name);
-  }
-  return kernels;
+  return kernels.Take();
 }
 
-Contender::Contender(strategies::Choice choice, const Executable& executable)
+Contender::Contender(strategies::Choice choice, const Executable& executable, const Shapes& shapes)
     : choice_(std::move(choice)),
-      inputs_(InputsOf(executable)),
+      inputs_(InputsOf(executable, shapes)),
       session_(std::make_unique<Session>(executable)) {}
 
-void Contender::Run() { (void)ValueOrThrow(session_->Run(inputs_)); }
-std::vector<NDArray> Contender::Results() { return ValueOrThrow(session_->Run(inputs_)); }
+void Contender::Run() {
+  for (const runtime::Inputs& inputs : inputs_) (void)ValueOrThrow(session_->Run(inputs));
+}
+std::vector<std::vector<NDArray>> Contender::Results() {
+  std::vector<std::vector<NDArray>> results;
+  for (const runtime::Inputs& inputs : inputs_)
+    results.push_back(ValueOrThrow(session_->Run(inputs)));
+  return results;
+}
 std::string Contender::ChoiceText() const {
   return tune::ChoiceText(choice_.implementation, choice_.config.Values());
 }
@@ -122,7 +192,7 @@ absl::StatusOr<Contender> MakeContender(const ModelKernel& kernel,
     const std::string text = tune::ChoiceText(choice.implementation, choice.config.Values());
     if (known.contains(text)) throw AlreadyExists(StrCat(text, " was raced already"));
     const Executable executable = ValueOrThrow(Link(lowered, options));
-    return Contender(std::move(choice), executable);
+    return Contender(std::move(choice), executable, kernel.RacedShapes());
   });
 }
 

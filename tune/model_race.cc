@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "tenon/support/error.h"
-#include "tenon/tune/inputs.h"
 
 namespace tenon::tune {
 namespace {
@@ -36,22 +35,27 @@ void KeepLeast(std::int64_t rounds, std::vector<std::map<std::string, double>>* 
   *samples = std::move(least);
 }
 
+void RunAll(Session& session, const std::vector<runtime::Inputs>& inputs) {
+  for (const runtime::Inputs& one : inputs) (void)ValueOrThrow(session.Run(one));
+}
+
 }  // namespace
 
-ModelRace::ModelRace(const Executable& candidate, const Executable& standard)
-    : inputs_(InputsOf(standard)),
+ModelRace::ModelRace(const Executable& candidate, const Executable& standard, const Shapes& shapes)
+    : inputs_(InputsOf(standard, shapes)),
       candidate_(candidate),
       standard_(standard),
-      whole_([this] { (void)ValueOrThrow(candidate_.Run(inputs_)); },
-             [this] { (void)ValueOrThrow(standard_.Run(inputs_)); }) {}
+      whole_([this] { RunAll(candidate_, inputs_); }, [this] { RunAll(standard_, inputs_); }) {}
 
 void ModelRace::RunProfiled(const RaceLimits& limits) {
   const auto run = [&](Session& session, std::vector<NodeTimes>* rounds) {
-    std::vector<runtime::NodeTime> times;
-    (void)ValueOrThrow(session.RunProfiled(inputs_, &times));
     NodeTimes& round = rounds->emplace_back();
-    for (const runtime::NodeTime& time : times)
-      round[time.node] += static_cast<double>(time.nanoseconds) * 1e-9;
+    for (const runtime::Inputs& inputs : inputs_) {
+      std::vector<runtime::NodeTime> times;
+      (void)ValueOrThrow(session.RunProfiled(inputs, &times));
+      for (const runtime::NodeTime& time : times)
+        round[time.node] += static_cast<double>(time.nanoseconds) * 1e-9;
+    }
   };
   RaceLimits single = limits;
   single.sample_s = 0;

@@ -1,6 +1,7 @@
-// A model by two sets of choices, timed by turns: kernel by kernel, and whole.
+// A model by two sets of choices, timed by turns: kernel by kernel, and whole. Each round runs it
+// on all of its shapes.
 //
-//   ModelRace race(by_records, by_default);
+//   ModelRace race(by_records, by_default, shapes);
 //   race.Run({.seconds = 5});
 //   race.CandidateTimes(kernel.nodes);  // a sum for each round
 #ifndef TENON_TUNE_MODEL_RACE_H_
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/tune/inputs.h"
 #include "tenon/tune/race.h"
 
 namespace tenon::tune {
@@ -18,7 +20,7 @@ namespace tenon::tune {
 // Of executables of one module.
 class ModelRace {
  public:
-  ModelRace(const Executable& candidate, const Executable& standard);
+  ModelRace(const Executable& candidate, const Executable& standard, const Shapes& shapes);
 
   // With the time of every node taken.
   void RunProfiled(const RaceLimits& limits);
@@ -31,7 +33,7 @@ class ModelRace {
  private:
   using NodeTimes = std::map<std::string, double>;
 
-  runtime::Inputs inputs_;
+  std::vector<runtime::Inputs> inputs_;  // by shape
   Session candidate_, standard_;
   std::vector<NodeTimes> candidate_times_, standard_times_;  // by round
   Race whole_;

@@ -14,7 +14,7 @@ namespace tenon::tune {
 namespace {
 
 constexpr std::int64_t kApplication = 0x546e6f6e;  // "Tnon"
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 
 // With row numbers: for tables without, quick_check of SQLite 3.40 complains of NULL where none is.
 constexpr const char* kSchema[] = {
@@ -25,13 +25,14 @@ constexpr const char* kSchema[] = {
     " least_s REAL NOT NULL, median_s REAL NOT NULL,"
     " default_least_s REAL NOT NULL, default_median_s REAL NOT NULL,"
     " versions TEXT NOT NULL, date TEXT NOT NULL, run TEXT NOT NULL,"
+    " shapes TEXT NOT NULL DEFAULT '',"
     " PRIMARY KEY (content, target, threads, choice, date, scope, run)) STRICT",
     "CREATE TABLE contents (content TEXT NOT NULL PRIMARY KEY, text TEXT NOT NULL) STRICT"};
 
 // Those of the key first.
 constexpr const char* kColumns =
     "content, target, threads, choice, date, scope, run, over, ratio, noise, rounds, least_s, "
-    "median_s, default_least_s, default_median_s, versions";
+    "median_s, default_least_s, default_median_s, versions, shapes";
 
 bool IsOurs(const Database& database) {
   return database.Number("PRAGMA application_id") == kApplication;
@@ -47,6 +48,16 @@ void MakeTables(const Database& database) {
     for (const char* statement : kSchema) database.Run(statement);
     database.Run(StrCat("PRAGMA application_id = ", kApplication));
     database.Run(StrCat("PRAGMA user_version = ", kVersion));
+  }
+  transaction.Commit();
+}
+
+// From version 1, whose records had no shapes.
+void AddShapes(const Database& database) {
+  Transaction transaction(database);
+  if (database.Number("PRAGMA user_version") == 1) {  // nobody else was first
+    database.Run("ALTER TABLE records ADD COLUMN shapes TEXT NOT NULL DEFAULT ''");
+    database.Run("PRAGMA user_version = 2");
   }
   transaction.Commit();
 }
@@ -83,6 +94,7 @@ Record RecordOf(const Statement& row) {
   record.default_least_s = row.Real(13);
   record.default_median_s = row.Real(14);
   record.versions = row.Text(15);
+  record.shapes = row.Text(16);
   return record;
 }
 
@@ -99,7 +111,7 @@ Statement& BindKey(const Record& record, Statement* statement) {
 void Insert(const Database& database, const std::vector<Record>& records) {
   Statement insert = database.Prepare(StrCat("INSERT OR IGNORE INTO records (", kColumns,
                                              ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                                             "?, ?)"));
+                                             "?, ?, ?)"));
   for (const Record& record : records) {
     BindKey(record, &insert)
         .Bind(8, record.over)
@@ -111,6 +123,7 @@ void Insert(const Database& database, const std::vector<Record>& records) {
         .Bind(14, record.default_least_s)
         .Bind(15, record.default_median_s)
         .Bind(16, record.versions)
+        .Bind(17, record.shapes)
         .Run();
   }
 }
@@ -181,10 +194,11 @@ absl::StatusOr<Records> Records::Open(const std::string& path, Access access) {
       MakeTables(*database);
     }
     const std::int64_t version = database->Number("PRAGMA user_version");
-    if (version != kVersion)
+    if (version < 1 || version > kVersion)
       throw FailedPrecondition(StrCat(path, " has records of version ", version,
-                                      "; this program reads version ", kVersion));
+                                      "; this program reads versions up to ", kVersion));
     RequireSound(*database);
+    if (version == 1) AddShapes(*database);
     return Records(std::move(database));
   });
 }

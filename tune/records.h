@@ -43,6 +43,7 @@ struct Record {
   std::string versions;  // "tenon 0.1.0, LLVM 19.1.7, oneDNN 2.6.3"
   std::string date;      // "2026-11-25T19:43:01Z"
   std::string run;       // of the process that measured it
+  std::string shapes;    // "d0=1..128": values of the content's variables; empty: it has none
 
   friend bool operator==(const Record&, const Record&) = default;
 };
@@ -63,8 +64,8 @@ struct RecordFilter {
 // Use it from one thread at a time; several processes may use one file at once.
 class Records {
  public:
-  // Errors: those of Database; FailedPrecondition for a file of a later version of Tenon. A file
-  // that is damaged stays as it is.
+  // A file of an earlier version of Tenon becomes one of this version. Errors: those of Database;
+  // FailedPrecondition for a file of a later version. A file that is damaged stays as it is.
   static absl::StatusOr<Records> Open(const std::string& path, Access access);
 
   // `text` is what `record.content` is the key of. A record that is there already stays.

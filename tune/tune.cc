@@ -281,7 +281,11 @@ absl::StatusOr<TuneReport> Tune(const ir::Module& module, const TuneOptions& opt
                                 Records* records) {
   return CatchErrors([&] {
     const CompileOptions& compile = options.compile;
-    LocalCrew crew(Worker([&] { return module; }, compile),
+    LocalCrew crew(Worker(
+                       [&] {
+                         return Worker::Model{module, options.shapes};
+                       },
+                       compile),
                    {.host = "this machine",
                     .target = TargetText(compile.target),
                     .threads = compile.threads == 0 ? compile.target.cores : compile.threads},

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "tenon/compiler/compile.h"
 #include "tenon/tune/crew.h"
+#include "tenon/tune/inputs.h"
 #include "tenon/tune/race.h"
 #include "tenon/tune/records.h"
 
@@ -38,6 +39,9 @@ struct TuneProgress {
 
 struct TuneOptions {
   CompileOptions compile;  // `measured` is not read
+  // Values of the variables in the extents of the model's inputs. A candidate is timed for all of
+  // them together. None for a model of numbers.
+  Shapes shapes = {};
   double seconds = 600;
   // What a candidate may take for compiling and racing, apart from its runs; then it is given up.
   // Where the calling thread measures, nothing can end it.
@@ -84,8 +88,8 @@ struct TuneReport {
   bool kept = false;
 };
 
-// On this thread. Errors: those of Compile and of Records::Add; Unimplemented for a model of
-// symbolic extents.
+// On this thread. Errors: those of Compile and of Records::Add; InvalidArgument for shapes that do
+// not fit the model; Unimplemented for a model that has no single plan.
 absl::StatusOr<TuneReport> Tune(const ir::Module& module, const TuneOptions& options,
                                 Records* records);
 
@@ -94,8 +98,8 @@ struct CrewReport {
   std::vector<std::string> remarks;  // on workers that were lost or could not work
 };
 // By the workers of a crew, whose machines may differ; each kind fills its own records.
-// `options.compile` is not read. Errors: the first failure where no worker could do anything; those
-// of Records::Add.
+// `options.compile` and `options.shapes` are not read. Errors: the first failure where no worker
+// could do anything; those of Records::Add.
 absl::StatusOr<CrewReport> TuneWith(Crew* crew, const TuneOptions& options, Records* records);
 
 std::string ToText(const TuneReport& report);

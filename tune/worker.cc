@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/compiler/symbolic/named_extents.h"
 #include "tenon/support/error.h"
 #include "tenon/support/hash.h"
@@ -10,7 +11,6 @@
 #include "tenon/tune/best.h"
 #include "tenon/tune/cores.h"
 #include "tenon/tune/decide.h"
-#include "tenon/tune/floors.h"
 #include "tenon/tune/model_race.h"
 
 namespace tenon::tune {
@@ -26,19 +26,31 @@ std::string NewRun() {
 
 }  // namespace
 
-Worker::Worker(std::function<ir::Module()> load, const CompileOptions& options)
+Worker::Worker(std::function<Model()> load, const CompileOptions& options)
     : load_(std::move(load)), options_(options), run_(NewRun()) {
   options_.measured = nullptr;
 }
 
 void Worker::Prepare() {
   if (standard_) return;
-  const ir::Module module = load_();
-  if (module.Find("main") && compiler::HasSymbols(module))
-    throw Unimplemented("only models of extents that are numbers can be tuned");
-  lowered_ = ValueOrThrow(Lower(module, options_));
+  Model model = load_();
+  shapes_ = std::move(model.shapes);
+  if (model.module.Find("main") && compiler::HasSymbols(model.module)) {
+    if (shapes_.empty())
+      throw InvalidArgument(
+          "the model has inputs of variable extents; say the shapes that it is to be measured for "
+          "(--shapes x=1..8,3,224,224, TuneOptions::shapes)");
+    options_.library = LibraryChoice::kTe;  // a library's kernels are made for each shape
+  } else if (!shapes_.empty()) {
+    throw InvalidArgument(
+        "shapes to measure are for a model of variable extents; this one has "
+        "numbers alone");
+  } else {
+    shapes_.emplace_back();
+  }
+  lowered_ = ValueOrThrow(Lower(model.module, options_));
   standard_.emplace(ValueOrThrow(Link(*lowered_, options_)));
-  kernels_ = KernelsOf(*lowered_);
+  kernels_ = KernelsOf(*lowered_, shapes_);
   options_.cache_dir.clear();  // candidates are not kept
 }
 
@@ -54,8 +66,8 @@ Answer Worker::Do(const Job& job, const Stopped& stopped) {
     Answer operator()(const TryJob& job) const { return worker->Try(job, *stopped); }
     Answer operator()(const DecideJob& job) const {
       worker->contests_.clear();  // and their memory
-      return Decide(job, *worker->lowered_, *worker->standard_, worker->kernels_, worker->options_,
-                    worker->run_);
+      return Decide(job, {*worker->lowered_, *worker->standard_, worker->kernels_, worker->shapes_},
+                    worker->options_, worker->run_);
     }
   };
   const absl::StatusOr<Answer> answer = CatchErrors([&] {
@@ -66,8 +78,25 @@ Answer Worker::Do(const Job& job, const Stopped& stopped) {
   return Failure{static_cast<int>(answer.status().code()), std::string(answer.status().message())};
 }
 
+// Of all calls in all shapes.
+Floor Worker::FloorOfCalls(const ModelKernel& kernel, const MachineSpeed& machine) const {
+  Floor sum, greatest;
+  for (const Dim::Values& values : kernel.shapes) {
+    const ir::Module module = compiler::WithExtents(kernel.module, values).module;
+    const Floor floor =
+        FloorOf(WorkOf(module.Main().body.As<ir::CallNode>()->callee, options_.target), machine);
+    if (floor.seconds > greatest.seconds) greatest = floor;
+    sum.seconds += floor.seconds;
+  }
+  sum.bound = greatest.bound;
+  // Equal functions have one kernel, and only one of them may be known by its call.
+  sum.seconds *= static_cast<double>(kernel.nodes.size() * shapes_.size()) /
+                 static_cast<double>(kernel.shapes.size());
+  return sum;
+}
+
 ModelBrief Worker::Brief() {
-  ModelRace race(*standard_, *standard_);
+  ModelRace race(*standard_, *standard_, shapes_);
   race.RunProfiled({.min_rounds = 3, .max_rounds = 10, .seconds = 1});
   const MachineSpeed machine = MeasureMachine(options_.target, options_.threads);
   ModelBrief brief{.target = TargetText(options_.target),
@@ -75,8 +104,7 @@ ModelBrief Worker::Brief() {
                    .threads = machine.threads,
                    .kernels = {}};
   for (const ModelKernel& kernel : kernels_) {
-    const auto lowered = std::ranges::find(lowered_->kernels, kernel.name, &LoweredKernel::name);
-    const Floor floor = FloorOf(WorkOf(*lowered, options_.target), machine);
+    const Floor floor = FloorOfCalls(kernel, machine);
     const auto calls = static_cast<int>(kernel.nodes.size());
     KernelBrief& one = brief.kernels.emplace_back(
         KernelBrief{.name = kernel.name,
@@ -84,7 +112,7 @@ ModelBrief Worker::Brief() {
                     .text = kernel.text,
                     .calls = calls,
                     .model_s = Median(race.StandardTimes(kernel.nodes)),
-                    .floor_s = floor.seconds * calls,
+                    .floor_s = floor.seconds,
                     .bound = std::string(NameOf(floor.bound)),
                     .over = ChoiceText(kernel.chosen.implementation, kernel.chosen.config.Values()),
                     .choices = kernel.chosen.config.choices(),

@@ -1,6 +1,6 @@
 // Does jobs of a search on this machine: whoever measures is one.
 //
-//   Worker worker([] { return module; }, {.threads = 2});
+//   Worker worker([] { return Worker::Model{module}; }, {.threads = 2});
 //   Answer answer = worker.Do(BriefJob(), stopped);
 #ifndef TENON_TUNE_WORKER_H_
 #define TENON_TUNE_WORKER_H_
@@ -15,6 +15,7 @@
 
 #include "tenon/compiler/compile.h"
 #include "tenon/tune/contest.h"
+#include "tenon/tune/floors.h"
 #include "tenon/tune/jobs.h"
 #include "tenon/tune/kernel.h"
 
@@ -23,8 +24,12 @@ namespace tenon::tune {
 class Worker {
  public:
   using Stopped = std::function<bool()>;  // whether to cut a race short
+  struct Model {
+    ir::Module module;
+    Shapes shapes = {};  // as in TuneOptions
+  };
   // The model is loaded and lowered when the first job comes. `measured` is not read.
-  Worker(std::function<ir::Module()> load, const CompileOptions& options);
+  Worker(std::function<Model()> load, const CompileOptions& options);
 
   // A job that cannot be done has a Failure. Throws nothing.
   Answer Do(const Job& job, const Stopped& stopped);
@@ -32,14 +37,16 @@ class Worker {
  private:
   void Prepare();
   ModelBrief Brief();
+  Floor FloorOfCalls(const ModelKernel& kernel, const MachineSpeed& machine) const;
   Outcome Try(const TryJob& job, const Stopped& stopped);
   Contest& ContestOf(const ModelKernel& kernel);
 
-  std::function<ir::Module()> load_;
+  std::function<Model()> load_;
   CompileOptions options_;
   std::string run_;  // of the records
   std::optional<Lowered> lowered_;
   std::optional<Executable> standard_;
+  Shapes shapes_;
   std::vector<ModelKernel> kernels_;
   // Those used last, the latest first.
   std::list<std::pair<std::string, std::unique_ptr<Contest>>> contests_;

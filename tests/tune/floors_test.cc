@@ -50,7 +50,7 @@ TEST(WorkOfTest, CountsArgumentsResultsAndTheTypeOfOperands) {
                 "  nn.dense(%x, %w)\n}"))
           .value();
   ASSERT_EQ(lowered.kernels.size(), 1U);
-  const Work work = WorkOf(lowered.kernels[0], Target::Host());
+  const Work work = WorkOf(lowered.kernels[0].function, Target::Host());
   EXPECT_EQ(work.operations, 2 * 7 * 5 * 3);
   EXPECT_EQ(work.bytes_read, 4 * (7 * 5 + 3 * 5));
   EXPECT_EQ(work.bytes_written, 4 * 7 * 3);

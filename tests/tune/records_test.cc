@@ -160,6 +160,21 @@ TEST_F(RecordsTest, ADamagedFileIsNamedAndLeftAlone) {
   EXPECT_THAT(error_of("no_folder/r.sqlite"), HasSubstr("no_folder/r.sqlite"));
 }
 
+TEST_F(RecordsTest, AFileOfTheFirstVersionIsReadAndWritten) {
+  const Record old = SampleRecord("0123", 0.5);
+  {
+    Records records = Open("old.sqlite");
+    ASSERT_TRUE(records.Add(old, "text").ok());
+    const Database database(Path("old.sqlite"), Access::kWrite);
+    database.Run("ALTER TABLE records DROP COLUMN shapes");
+    database.Run("PRAGMA user_version = 1");
+  }
+  Record later = SampleRecord("4567", 0.7);
+  later.shapes = "d0=1..8";
+  ASSERT_TRUE(Open("old.sqlite").Add(later, "text").ok());
+  EXPECT_THAT(Open("old.sqlite", Access::kRead).Find().value(), ElementsAre(old, later));
+}
+
 TEST_F(RecordsTest, ADatabaseOfAnotherProgramIsRefused) {
   { Database(Path("other.sqlite"), Access::kWrite).Run("CREATE TABLE t (x)"); }
   EXPECT_THAT(std::string(Records::Open(Path("other.sqlite"), Access::kWrite).status().message()),
