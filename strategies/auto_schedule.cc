@@ -60,6 +60,8 @@ constexpr ScheduleRule kRules[] = {
      IsWinograd, ScheduleAsWinograd},
     {"tile under the result", "each block of the result is summed up in registers, then written",
      IsOnlyResult, ScheduleTileUnderResult},
+    {"sum blocks", "blocks of sums stay in registers while the terms go by", MayBlockSums,
+     ScheduleSumBlocks},
     {"result with producers", "what it reads at its own leading indices stays in cache",
      IsLastResult, ScheduleWithProducers},
     {"result alone", "it has loops of its own", IsResult, ScheduleAlone},
@@ -95,8 +97,9 @@ std::unordered_set<const Stage*> StagesLeft(const Schedule& schedule) {
 }
 
 void Apply(std::span<const ScheduleRule> rules, SchedulingState& state, RulesUsed* used) {
-  const auto& stages = state.schedule.stages();
   for (const ScheduleRule& rule : rules) {
+    std::vector<Stage*> stages;  // a rule may add some
+    for (const auto& stage : state.schedule.stages()) stages.push_back(stage.get());
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {
       Stage& stage = **it;
       const bool is_open = stage.op()->is_compute() && !state.done.contains(&stage) &&

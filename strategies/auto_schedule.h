@@ -9,12 +9,18 @@
 #include "tenon/jit/host_target.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/schedule/schedule.h"
+#include "tenon/strategies/config.h"
 
 namespace tenon::strategies {
 
 struct AutoScheduleOptions {
   Target target = jit::HostTarget();
   bool reassociate_sums = true;  // of floats, whose bits depend on the order
+  // Products of matrices get blocks of sums also where nothing is chosen. For operators without
+  // forms, which would be tiles already.
+  bool blocks_sums = false;
+  // What a tuner has chosen, and may choose (schedule/choices.h); null: the defaults.
+  Config* config = nullptr;
 };
 
 // Extents may be expressions of variables; decisions are made for planned values of these

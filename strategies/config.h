@@ -60,6 +60,7 @@ class Config {
     return Split(name, axis, SplitOptions());
   }
 
+  bool has_given() const { return !given_.empty(); }
   const std::vector<Choice>& choices() const { return choices_; }  // as they were asked for
   ConfigValues Values() const;
   std::string ToText() const { return strategies::ToText(Values()); }

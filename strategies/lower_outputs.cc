@@ -101,9 +101,11 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
     return schedule::Lower(
         maker(outputs), args, name,
         {.row_loads = loop::RowLoadsFor(options.target), .pipeline = options.pipeline});
-  const auto lower = [=] {
+  const auto lower = [=](Config* config) {
     const AutoScheduleOptions schedule = {.target = options.target,
-                                          .reassociate_sums = options.reassociate_sums};
+                                          .reassociate_sums = options.reassociate_sums,
+                                          .blocks_sums = options.blocks_sums,
+                                          .config = config};
     schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
                                        .stream_results = false,  // AutoSchedule says which
                                        .min_extent = kMinSymbolicExtent,
@@ -117,17 +119,20 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
   });
   RequireExtentsOfArgs(outputs, args);
   // Lowering finds the variables that a kernel of symbolic extents is called with.
-  const std::optional<std::string> origin =
-      options.defer && !has_symbols ? te::ContentOf(outputs, args) : std::nullopt;
-  if (!origin) return lower();
+  // The content tells kernels apart that have the default schedule.
+  const bool defers =
+      options.defer && !has_symbols && (options.config == nullptr || !options.config->has_given());
+  const std::optional<std::string> origin = defers ? te::ContentOf(outputs, args) : std::nullopt;
+  if (!origin) return lower(options.config);
   // Shapes are static, so that nothing but the body is left to make.
   const auto make = [=] {
-    const loop::Body body = lower().body;
+    const loop::Body body = lower(nullptr).body;
     return loop::Body::Made(body.stmt(), body.source());
   };
   loop::Function function{.name = name, .body = loop::Body(make)};
   for (const te::Tensor& arg : args) function.buffers.push_back(arg.buffer());
-  function.origin = options.generic ? StrCat("generic ", *origin) : *origin;
+  function.origin =
+      StrCat(options.generic ? "generic " : "", options.blocks_sums ? "blocks " : "", *origin);
   return function;
 }
 

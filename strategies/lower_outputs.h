@@ -10,6 +10,7 @@
 #include "tenon/loop/function.h"
 #include "tenon/loop/pipeline_options.h"
 #include "tenon/schedule/schedule.h"
+#include "tenon/strategies/config.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::strategies {
@@ -25,6 +26,9 @@ struct LoweringOptions {
   // apart.
   bool defer = false;
   bool reassociate_sums = true;  // as in AutoScheduleOptions
+  // As in AutoScheduleOptions. With values in the config, a body is lowered at once.
+  bool blocks_sums = false;
+  Config* config = nullptr;
   // Plain forms under GenericSchedule.
   bool generic = false;
   loop::PipelineOptions pipeline;

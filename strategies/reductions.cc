@@ -13,6 +13,7 @@
 
 #include "tenon/strategies/inline_stages.h"
 #include "tenon/strategies/planned_extent.h"
+#include "tenon/strategies/schedule/choices.h"
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::strategies {
@@ -24,6 +25,7 @@ using te::OperationNode;
 
 // Vectors of results that one sum keeps in registers.
 constexpr std::int64_t kTile = 8;
+constexpr std::int64_t kMaxTile = 16;
 // Of lines of any length, from so many terms on.
 constexpr std::int64_t kSymbolicTile = 4;
 constexpr std::int64_t kMinTermsOfTile = 32;
@@ -52,9 +54,15 @@ std::int64_t LargestDivisor(std::int64_t value, std::int64_t most) {
 
 // Of the `count` vectors of a line of results those that are summed side by side. A line of any
 // length ends in a part of a tile, and few terms do not wait for each other long.
-std::int64_t VectorsOfTile(const OperationNode& op, std::int64_t count) {
-  if (IsNumber(op.axes.back().extent)) return LargestDivisor(count, kTile);
-  return ProductOfExtents(op.reduce_axes) >= kMinTermsOfTile ? kSymbolicTile : 1;
+std::int64_t VectorsOfTile(SchedulingState& state, const Stage& stage, std::int64_t count) {
+  const OperationNode& op = *stage.op();
+  if (!IsNumber(op.axes.back().extent))
+    return ProductOfExtents(op.reduce_axes) >= kMinTermsOfTile ? kSymbolicTile : 1;
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t vectors = 1; vectors <= std::min(count, kMaxTile); ++vectors) {
+    if (count % vectors == 0) divisors.push_back(vectors);
+  }
+  return ChoiceOf(state, stage, "vectors", std::move(divisors), LargestDivisor(count, kTile));
 }
 
 // Whether one step of `outer` is as far in memory as all steps of `inner`.
@@ -141,7 +149,8 @@ std::size_t AxesAroundReduction(const Stage& stage, Accesses& accesses) {
   return rank == 0 || ReducesAlongMemory(stage, accesses) ? rank : rank - 1;
 }
 
-void ScheduleReduction(Stage& stage, Accesses& accesses) {
+void ScheduleReduction(SchedulingState& state, Stage& stage) {
+  Accesses& accesses = state.accesses;
   const OperationNode& op = *stage.op();
   std::vector<IterVar> order;
   for (const std::vector<IterVar>& run : RunsOf(stage, accesses)) order.push_back(stage.Fuse(run));
@@ -158,7 +167,7 @@ void ScheduleReduction(Stage& stage, Accesses& accesses) {
   }
   auto [blocks, lane] = stage.Split(last, lanes);
   const std::int64_t count = CeilDiv(Extent(last), lanes);  // the last one may be masked
-  if (const std::int64_t vectors = VectorsOfTile(op, count); vectors > 1) {
+  if (const std::int64_t vectors = VectorsOfTile(state, stage, count); vectors > 1) {
     const auto [outer, tile] = stage.Split(blocks, vectors);
     order.insert(order.begin(), outer);
     order.push_back(tile);

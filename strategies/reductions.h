@@ -7,6 +7,7 @@
 
 #include "tenon/schedule/schedule.h"
 #include "tenon/strategies/accesses.h"
+#include "tenon/strategies/schedule/rules.h"
 
 namespace tenon::strategies {
 
@@ -18,7 +19,7 @@ bool ReducesAlongMemory(const schedule::Stage& stage, Accesses& accesses);
 std::size_t AxesAroundReduction(const schedule::Stage& stage, Accesses& accesses);
 
 // Orders the loops of a reduction that has nothing scheduled yet.
-void ScheduleReduction(schedule::Stage& stage, Accesses& accesses);
+void ScheduleReduction(SchedulingState& state, schedule::Stage& stage);
 
 // Reductions of many terms to few results get two stages, of which the first has a result for each
 // piece of the terms, so that threads can share them. The pieces depend on the extents alone, and

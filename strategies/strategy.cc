@@ -38,13 +38,15 @@ Built BuildFromTe(const Group& group, const LowerFunctionOptions& options) {
     constant.function = LowerOutputs(
         sources, results, StrCat(group.name, "_prepare", built.prepared.size()), group.lowering);
   }
+  LoweringOptions lowering = group.lowering;
+  lowering.config = options.config;
+  lowering.blocks_sums = options.form == nullptr;
   const bool is_by_author = options.form != nullptr && options.form->schedule != nullptr;
   ScheduleMaker maker;
   if (is_by_author)
     maker = [&](const std::vector<te::Tensor>&) { return ScheduleByAuthor(function, options); };
   try {
-    built.kernel =
-        LowerOutputs(std::move(args), function.outputs, group.name, group.lowering, maker);
+    built.kernel = LowerOutputs(std::move(args), function.outputs, group.name, lowering, maker);
   } catch (Error& error) {
     if (!is_by_author) throw;
     throw error.AddNote(StrCat("under the author's schedule of ", options.formed->op()->name,
@@ -189,7 +191,10 @@ class Table {
     std::vector<Candidate> forms =
         compute == nullptr ? std::vector<Candidate>() : WeighedForms(*anchor);
     if (forms.empty())
-      Add({.name = kTe}, [this](const Group& group) { return BuildFromTe(group, lowering_); });
+      Add({.name = kTe}, [this](const Group& group) {
+        lowering_.config = &config_;
+        return BuildFromTe(group, lowering_);
+      });
     for (std::size_t i = 0; i < forms.size(); ++i) {
       const TeForm& form = compute->forms[i];
       if (lowering_.plain_forms && i + 1 < forms.size() && !forms[i].refusal)

@@ -323,10 +323,52 @@ std::string FuzzStatistics::ToString() const {
                 uncalled == 0 ? "" : StrCat(", ", uncalled, " without a call that fits"));
 }
 
+namespace {
+
+// The automatic schedule with random values of the choices that a tuner has; nothing where it has
+// none, or where two values do not go together.
+std::optional<schedule::Schedule> WithRandomChoices(const RandomGraph& graph, Random& random) {
+  strategies::ConfigValues values;
+  // The values of some decide what others there are.
+  constexpr int kRounds = 2;
+  for (int round = 0; round <= kRounds; ++round) {
+    strategies::Config config(values);
+    try {
+      schedule::Schedule schedule = strategies::AutoSchedule(graph.outputs, {.config = &config});
+      if (config.choices().empty()) return std::nullopt;
+      if (round == kRounds) return schedule;
+    } catch (const Error& error) {
+      if (error.code() != absl::StatusCode::kInvalidArgument) throw;
+      return std::nullopt;
+    }
+    for (const strategies::Config::Choice& choice : config.choices()) {
+      values.try_emplace(choice.name, random.Of(choice.values));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> CheckRandomChoices(const RandomGraph& graph, std::uint64_t seed) {
+  Random random(seed);
+  std::optional<std::string> finding;
+  const absl::Status status = CatchErrors([&] {
+    if (const auto schedule = WithRandomChoices(graph, random))
+      finding = CheckSchedule(graph, *schedule, seed);
+  });
+  if (!status.ok()) finding = AsError(status).message();
+  if (!finding) return std::nullopt;
+  return StrCat("of the automatic schedule with random choices, seed ", seed, ": ", *finding, "\n",
+                te::Print(graph.outputs));
+}
+
+}  // namespace
+
 std::optional<std::string> FuzzRandomGraph(std::uint64_t seed, FuzzStatistics* statistics) {
   ++statistics->cases;
   Random random(seed);
   GraphPlan plan = PlanRandomGraph(random.Next());
+  constexpr std::uint64_t kChosen = 4;  // one of so many
+  if (seed % kChosen == 0) return CheckRandomChoices(MakeRandomGraph(plan), seed);
   Calls calls = RandomCalls(random);
   auto finding = CheckCase(MakeRandomGraph(plan), seed, &calls, statistics);
   if (!finding) return std::nullopt;
@@ -353,6 +395,7 @@ std::optional<std::string> FuzzSchedule(const RandomGraph& graph, std::uint64_t 
                   te::Print(graph.outputs));
   if (auto finding = CheckSchedule(graph, strategies::AutoSchedule(graph.outputs), seed))
     return StrCat("of the automatic schedule, seed ", seed, ": ", *finding);
+  if (auto finding = CheckRandomChoices(graph, seed)) return finding;
   Random random(seed);
   Calls calls = RandomCalls(random);
   auto finding = CheckCase(graph, seed, &calls, statistics);

@@ -3,6 +3,7 @@
 
 #include "tenon/strategies/reductions.h"
 #include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/choices.h"
 #include "tenon/strategies/schedule/inner_loops.h"
 #include "tenon/strategies/transposition.h"
 
@@ -37,7 +38,7 @@ std::vector<Stage*> ScheduleAlone(SchedulingState& state, Stage& stage) {
     const bool one_axis = !stage.op()->axes.empty();
     ScheduleInner(state, stage, 0);
     // The remaining loop over blocks of vectors can still be shared.
-    if (one_axis && WorkOf(stage) >= kParallelWork && !stage.op()->is_reduction())
+    if (one_axis && !stage.op()->is_reduction() && IsShared(state, stage, WorkOf(stage)))
       stage.Parallel(stage.leaves().front());
     return {&stage};
   }
@@ -48,7 +49,7 @@ std::vector<Stage*> ScheduleAlone(SchedulingState& state, Stage& stage) {
     --outer;
   const IterVar loop = stage.Fuse(OuterAxes(stage, outer));
   ScheduleInner(state, stage, outer);
-  if (WorkOf(stage) >= kParallelWork && OuterExtent(stage, outer) > 1) stage.Parallel(loop);
+  if (OuterExtent(stage, outer) > 1 && IsShared(state, stage, WorkOf(stage))) stage.Parallel(loop);
   return {&stage};
 }
 

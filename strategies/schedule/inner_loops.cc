@@ -8,6 +8,7 @@
 #include "tenon/strategies/operand_fetches.h"
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/reductions.h"
+#include "tenon/strategies/schedule/choices.h"
 #include "tenon/strategies/streamed_results.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/arithmetic.h"
@@ -90,6 +91,15 @@ void FetchNextRow(SchedulingState& state, const Stage& stage) {
   }
 }
 
+// Vectors of a line that one iteration computes, of as many as a line has.
+std::int64_t VectorsOfStep(SchedulingState& state, const Stage& stage, std::int64_t whole) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t vectors = 1; vectors <= std::min(whole, 2 * kUnroll); vectors *= 2)
+    values.push_back(vectors);
+  if (values.size() < 2) return 1;
+  return ChoiceOf(state, stage, "vectors", std::move(values), whole >= kUnroll ? kUnroll : 1);
+}
+
 }  // namespace
 
 std::size_t FirstInner(SchedulingState& state, const Stage& stage, std::size_t from) {
@@ -125,7 +135,7 @@ void ScheduleInner(SchedulingState& state, Stage& stage, std::size_t from, const
   const OperationNode& op = *stage.op();
   if (op.is_reduction()) {
     if (op.axes.size() > from || ReducesAlongMemory(stage, state.accesses))
-      ScheduleReduction(stage, state.accesses);
+      ScheduleReduction(state, stage);
     if (from > 0) FetchNextRow(state, stage);
     return;
   }
@@ -164,13 +174,14 @@ void ScheduleInner(SchedulingState& state, Stage& stage, std::size_t from, const
   };
   // A line of any length ends anywhere: its vectors are one loop and one under a mask, which is a
   // third of the code that blocks of vectors with their rests would be.
-  if (is_number && extent >= lanes * kUnroll) {
-    const auto [steps, step] = stage.Split(blocks, kUnroll);
+  const std::int64_t vectors = is_number ? VectorsOfStep(state, stage, extent / lanes) : 1;
+  if (vectors > 1) {
+    const auto [steps, step] = stage.Split(blocks, vectors);
     stage.Unroll(step);
     if (written != nullptr && streams(*written)) written = nullptr;
     // While one line is computed, the next one comes from memory.
     if (from > 0 && is_one_axis && extent <= kMaxFetched)
-      FetchNextLine(state, stage, steps, CeilDiv(extent, lanes * kUnroll), written);
+      FetchNextLine(state, stage, steps, CeilDiv(extent, lanes * vectors), written);
   }
   stage.Vectorize(lane);
   if (streams(stage)) stage.StreamStores();

@@ -6,6 +6,7 @@
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/strategies/reductions.h"
+#include "tenon/strategies/schedule/choices.h"
 #include "tenon/strategies/schedule/inner_loops.h"
 #include "tenon/strategies/te_compute.h"
 
@@ -139,13 +140,15 @@ std::vector<Stage*> ScheduleWithProducers(SchedulingState& state, Stage& output)
   if (inside.empty()) return {};
   std::size_t outer = most;
   for (const auto& [stage, common] : inside) outer = std::min(outer, common);
-  if (outer == 0 || CallsMathForOneElement(state, output, outer, inside)) return {};
+  if (outer == 0 || CallsMathForOneElement(state, output, outer, inside) ||
+      !ChoiceOf(state, output, "producers", true))
+    return {};
   std::int64_t work = WorkOf(output);
   for (const auto& [stage, common] : inside) work += WorkOf(*stage);
   const IterVar loop = output.Fuse(OuterAxes(output, outer));
   const Stage* fetcher = FetcherOf(state, output, inside);
   ScheduleInner(state, output, outer, fetcher == nullptr ? &output : nullptr);
-  if (work >= kParallelWork && OuterExtent(output, outer) > 1) output.Parallel(loop);
+  if (OuterExtent(output, outer) > 1 && IsShared(state, output, work)) output.Parallel(loop);
   std::vector<Stage*> scheduled = {&output};
   for (const auto& [stage, common] : inside) {
     ScheduleInner(state, *stage, std::min(outer, stage->op()->axes.size()),

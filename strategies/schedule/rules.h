@@ -41,6 +41,12 @@ bool IsOnlyResult(SchedulingState& state, const schedule::Stage& stage);
 std::vector<schedule::Stage*> ScheduleTileUnderResult(SchedulingState& state,
                                                       schedule::Stage& stage);
 
+// --- sum_block_rule.cc
+
+// Sums of one result, with reuse along two axes, in blocks that registers hold.
+bool MayBlockSums(SchedulingState& state, const schedule::Stage& stage);
+std::vector<schedule::Stage*> ScheduleSumBlocks(SchedulingState& state, schedule::Stage& stage);
+
 // --- producer_rule.cc
 
 // Stages that `stage` reads at its own leading indices, inside its outer loop.
