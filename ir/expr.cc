@@ -63,6 +63,7 @@ Expr TupleGetItem::Make(Expr tuple, int index, Span span, Type type) {
 }
 
 Expr Let::Make(const Var& var, Expr value, Expr body, Span span, Type type) {
+  RequireDefined(var, "the variable of a let");
   RequireDefined(value, "the value of a let");
   RequireDefined(body, "the body of a let");
   return New<LetNode>(var, std::move(value), std::move(body), std::move(span), std::move(type));

@@ -235,15 +235,23 @@ class KernelCallable : public Callable {
   std::vector<std::int64_t> extents_;
 };
 
+// `state` where there is one. Throws FailedPrecondition.
+template <typename State>
+const State& Present(const std::shared_ptr<State>& state) {
+  if (state == nullptr)
+    throw FailedPrecondition("the kernel has no code: it was not compiled, or has been moved from");
+  return *state;
+}
+
 }  // namespace
 
-const std::string& Kernel::name() const { return state_->function.name; }
-const loop::Function& Kernel::function() const { return state_->function; }
+const std::string& Kernel::name() const { return Present(state_).function.name; }
+const loop::Function& Kernel::function() const { return Present(state_).function; }
 
 absl::Status Kernel::Run(std::span<const NDArray> arrays) const {
   return CatchErrors([&] {
-    const std::vector<std::int64_t> extents = BindExtents(state_->function, arrays);
-    RequireApart(state_->function, arrays, state_->Writes());
+    const std::vector<std::int64_t> extents = BindExtents(Present(state_).function, arrays);
+    RequireApart(Present(state_).function, arrays, Present(state_).Writes());
     std::vector<void*> buffers;
     for (const NDArray& array : arrays) buffers.push_back(array.raw());
     RunUnchecked(buffers.data(), extents.data());
@@ -253,8 +261,9 @@ absl::Status Kernel::Run(std::span<const NDArray> arrays) const {
 void Kernel::RunUnchecked(void* const* buffers, const std::int64_t* extents) const {
   // Here, so that every way into the code and every number of threads gives the same bits.
   const ScopedFlushDenormals flush;
-  const std::int32_t status = state_->options.check_bounds ? state_->RunWithChecks(buffers, extents)
-                                                           : state_->entry(buffers, extents);
+  const std::int32_t status = Present(state_).options.check_bounds
+                                  ? Present(state_).RunWithChecks(buffers, extents)
+                                  : Present(state_).entry(buffers, extents);
   if (status == kOutOfMemory) {
     throw Error(absl::StatusCode::kResourceExhausted,
                 StrCat("kernel ", name(), ": out of memory for an intermediate result"));
@@ -262,16 +271,18 @@ void Kernel::RunUnchecked(void* const* buffers, const std::int64_t* extents) con
 }
 
 std::shared_ptr<const Callable> Kernel::AsCallable(std::vector<std::int64_t> extents) const {
-  CheckInvariant(state_->function.scalars.size() == extents.size(),
+  CheckInvariant(Present(state_).function.scalars.size() == extents.size(),
                  "a step of a compiled graph has a value for each symbolic extent");
   return std::make_shared<KernelCallable>(*this, std::move(extents));
 }
 
-std::string Kernel::Text(KernelText kind) const { return state_->Texts().Text(kind); }
+std::string Kernel::Text(KernelText kind) const { return Present(state_).Texts().Text(kind); }
 
-std::string Kernel::LlvmIr(bool optimized) const { return state_->Texts().LlvmIr(optimized); }
+std::string Kernel::LlvmIr(bool optimized) const {
+  return Present(state_).Texts().LlvmIr(optimized);
+}
 
-std::string Kernel::CSource() const { return ValueOrThrow(jit::CSource(state_->function)); }
+std::string Kernel::CSource() const { return ValueOrThrow(jit::CSource(Present(state_).function)); }
 
 absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options) {
   absl::StatusOr<std::vector<Kernel>> kernels = CompileAll({&function, 1}, options);

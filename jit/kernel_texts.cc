@@ -20,7 +20,8 @@ loop::Function WithChecks(const loop::Function& final_loops, const CompileOption
 
 // For people: the function shows the kernel's own name.
 void ShowName(llvm::Module& module, const std::string& name) {
-  module.getFunction(EntrySymbol(name))->setName(name);
+  const std::string symbol = EntrySymbol(name);
+  if (symbol.starts_with(name)) module.getFunction(symbol)->setName(name);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Calls of intrinsics and of external functions.
 #include <algorithm>
 
+#include "tenon/loop/check_given.h"
 #include "tenon/loop/constants.h"
 #include "tenon/loop/expr.h"
 #include "tenon/loop/make_node.h"
@@ -49,6 +50,7 @@ Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
                                  wanted == 1 ? " argument; " : " arguments; ", args.size(),
                                  args.size() == 1 ? " is given" : " are given"));
   }
+  for (const Expr& arg : args) RequireDefined(arg);
   if (IsDot(intrinsic)) return DotCall(intrinsic, std::move(args));
   const DataType type = args[0].dtype();
   if (IsPrefetch(intrinsic) && args[0].kind() != ExprKind::kLoad)
@@ -75,6 +77,7 @@ Expr Call(Intrinsic intrinsic, std::vector<Expr> args) {
                             std::move(args));
 }
 Expr Reinterpret(DataType type, const Expr& value) {
+  RequireDefined(value);
   const DataType from = value.dtype();
   const DataType to = type.WithLanes(from.lanes());
   if (to == from) return value;
@@ -96,6 +99,7 @@ Expr ExternCall(const ExternFunction& callee, std::vector<Expr> args) {
   }
   int lanes = 1;
   for (std::size_t i = 0; i < args.size(); ++i) {
+    RequireDefined(args[i]);
     lanes = std::max(lanes, args[i].dtype().lanes());
     if (!callee->has_signature) continue;
     const ExternFunctionNode::Parameter& parameter = callee->parameters[i];

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "tenon/loop/check_given.h"
 #include "tenon/loop/constants.h"
 #include "tenon/loop/make_node.h"
 #include "tenon/support/error.h"
@@ -32,6 +33,7 @@ void Match(BinaryOp op, Expr& a, Expr& b) {
 }
 
 void RequireBool(const Expr& e, std::string_view where) {
+  RequireDefined(e);
   if (!e.dtype().is_bool()) {
     throw InvalidArgument(StrCat(where, " must be bool; it is ", e.dtype().ToString()));
   }
@@ -39,6 +41,8 @@ void RequireBool(const Expr& e, std::string_view where) {
 
 Expr MakeSelect(const Expr& condition, Expr on_true, Expr on_false, bool lazy) {
   RequireBool(condition, "the condition of a selection");
+  RequireDefined(on_true);
+  RequireDefined(on_false);
   if (!MatchConstants(on_true, on_false)) RequireFit(on_true, on_false, "side of a selection");
   const int lanes =
       std::max({condition.dtype().lanes(), on_true.dtype().lanes(), on_false.dtype().lanes()});
@@ -64,12 +68,14 @@ Expr::Expr(double value) : node_(new FloatImmNode(Float64, value)) {}
 Var::Var(std::string name, DataType type)
     : Expr(Ref<const ExprNode>(new VarNode(type, std::move(name)))) {}
 Var::Var(const Expr& expr) : Expr(expr) {
-  CheckInvariant(expr.defined() && expr.kind() == ExprKind::kVar, "a Var is made from a variable");
+  if (!expr.defined() || expr.kind() != ExprKind::kVar)
+    throw InvalidArgument("a Var is made from a variable alone");
 }
 const std::string& Var::name() const { return As<VarNode>()->name; }
 
 Buffer Buffer::Make(std::string name, DataType dtype, std::vector<Expr> shape, Memory memory) {
   for (const Expr& extent : shape) {
+    RequireDefined(extent);
     if (extent.dtype() != Int64) {
       throw InvalidArgument(StrCat("buffer ", name, ": an extent has the type ",
                                    extent.dtype().ToString(), "; extents are int64"));
@@ -104,6 +110,9 @@ Expr True() { return IntImm(Bool, 1); }
 Expr False() { return IntImm(Bool, 0); }
 
 Expr Cast(DataType type, const Expr& value) {
+  RequireDefined(value);
+  if (!type.is_bool() && !type.is_integral() && !type.is_float())
+    throw InvalidArgument(StrCat("a cast to ", type.ToString(), "; numbers and bools are allowed"));
   const DataType target = type.WithLanes(value.dtype().lanes());
   if (target == value.dtype()) return value;
   if (target.lanes() == 1) {
@@ -121,8 +130,9 @@ Expr Cast(DataType type, const Expr& value) {
 }
 
 Expr Binary(BinaryOp op, const Expr& left, const Expr& right) {
+  RequireDefined(left);
+  RequireDefined(right);
   Expr a = left, b = right;
-  CheckInvariant(a.defined() && b.defined(), "operands are defined");
   Match(op, a, b);
   const DataType type = a.dtype();
   if (op == BinaryOp::kAnd || op == BinaryOp::kOr) RequireBool(a, "an operand of and, or");
@@ -152,6 +162,7 @@ Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted>
           const Expr& predicate) {
   int lanes = 1;
   for (const Expr& index : indices) {
+    RequireDefined(index);
     if (index.dtype().element() != Int64) {
       throw InvalidArgument(StrCat(buffer->name, ": an index has the type ",
                                    index.dtype().ToString(), "; cast it to int64"));
@@ -198,6 +209,8 @@ Expr Shuffle(const Expr& a, const Expr& b, std::vector<int> lanes) {
   return MakeNode<ShuffleNode>(a, b, std::move(lanes));
 }
 Expr Let(const Var& var, const Expr& value, const Expr& body) {
+  RequireDefined(value);
+  RequireDefined(body);
   return MakeNode<LetNode>(var, value, body);
 }
 
@@ -218,6 +231,7 @@ Expr operator*(const Expr& a, const Expr& b) { return Binary(BinaryOp::kMul, a, 
 Expr operator/(const Expr& a, const Expr& b) { return Binary(BinaryOp::kDiv, a, b); }
 Expr operator%(const Expr& a, const Expr& b) { return Binary(BinaryOp::kMod, a, b); }
 Expr operator-(const Expr& a) {
+  RequireDefined(a);
   return Binary(BinaryOp::kSub, Constant(a.dtype().element(), a.dtype().is_float() ? -0.0 : 0.0),
                 a);
 }

@@ -11,12 +11,14 @@ namespace {
 
 // An expression that shares its parts may have a text far longer than itself.
 constexpr int kMaxNodes = 20000;
+// The text of a deep one says little, and printing it takes much of the stack.
+constexpr int kMaxDepth = 500;
 
 class Printer {
  public:
   std::string Text(const Expr& e) {
     if (depth_ == 0) left_ = kMaxNodes;
-    if (left_ == 0) return "...";
+    if (left_ == 0 || depth_ == kMaxDepth) return "...";
     --left_;
     ++depth_;
     std::string text = WholeText(e);

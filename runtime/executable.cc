@@ -110,8 +110,20 @@ struct Executable::State {
 
 Executable::State::~State() = default;
 
+namespace {
+
+// `state` where there is one. Throws FailedPrecondition.
+template <typename State>
+State& Present(const std::shared_ptr<State>& state) {
+  if (state == nullptr)
+    throw FailedPrecondition("the executable has been moved from; use the one that it moved to");
+  return *state;
+}
+
+}  // namespace
+
 Session::Workspace::Workspace(const Executable& executable)
-    : parts_(executable.state_->parts),
+    : parts_(Present(executable.state_).parts),
       memory_(parts_.memory != nullptr ? parts_.memory : std::make_shared<WorkingMemory>()),
       inputs_(executable.inputs()) {
   const Plan& plan = parts_.plan;
@@ -252,21 +264,24 @@ Executable::Executable(Parts parts) : state_(std::make_shared<State>()) {
   state_->parts = std::move(parts);
 }
 
-const Plan& Executable::plan() const { return state_->parts.plan; }
+const Plan& Executable::plan() const { return Present(state_).parts.plan; }
 const std::vector<std::shared_ptr<const jit::Callable>>& Executable::kernels() const {
-  return state_->parts.kernels;
+  return Present(state_).parts.kernels;
 }
-const std::vector<NDArray>& Executable::constants() const { return state_->parts.constants; }
-int Executable::threads() const { return state_->parts.threads; }
+const std::vector<NDArray>& Executable::constants() const {
+  return Present(state_).parts.constants;
+}
+int Executable::threads() const { return Present(state_).parts.threads; }
 
-const Program* Executable::program() const { return state_->parts.program.get(); }
+const Program* Executable::program() const { return Present(state_).parts.program.get(); }
 
 bool Executable::is_symbolic() const {
-  return state_->parts.bind != nullptr || (program() != nullptr && program()->solve != nullptr);
+  return Present(state_).parts.bind != nullptr ||
+         (program() != nullptr && program()->solve != nullptr);
 }
 
 std::vector<InputInfo> Executable::inputs() const {
-  if (is_symbolic() || program() != nullptr) return state_->parts.inputs;
+  if (is_symbolic() || program() != nullptr) return Present(state_).parts.inputs;
   std::vector<InputInfo> inputs;
   for (const Node& node : plan().nodes) {
     if (node.kind != NodeKind::kInput) continue;
@@ -277,7 +292,7 @@ std::vector<InputInfo> Executable::inputs() const {
 }
 
 Executable Executable::Bound(const Inputs& inputs) const {
-  return state_->parts.bind != nullptr ? state_->parts.bind(inputs) : *this;
+  return Present(state_).parts.bind != nullptr ? Present(state_).parts.bind(inputs) : *this;
 }
 absl::StatusOr<Executable> Executable::Bind(const Inputs& inputs) const {
   return CatchErrors([&] { return Bound(inputs); });
@@ -287,23 +302,24 @@ template <typename Body>
 std::vector<NDArray> Executable::WithWorkspace(const Body& body) const {
   std::unique_ptr<Session::Workspace> workspace;
   {
-    const std::lock_guard<std::mutex> lock(state_->mutex);
-    if (!state_->idle.empty()) {
-      workspace = std::move(state_->idle.back());
-      state_->idle.pop_back();
+    const std::lock_guard<std::mutex> lock(Present(state_).mutex);
+    if (!Present(state_).idle.empty()) {
+      workspace = std::move(Present(state_).idle.back());
+      Present(state_).idle.pop_back();
     }
   }
   if (workspace == nullptr) workspace = std::make_unique<Session::Workspace>(*this);
   std::vector<NDArray> results = body(*workspace);
-  const std::lock_guard<std::mutex> lock(state_->mutex);
-  state_->idle.push_back(std::move(workspace));
+  const std::lock_guard<std::mutex> lock(Present(state_).mutex);
+  Present(state_).idle.push_back(std::move(workspace));
   return results;
 }
 
 std::vector<NDArray> Executable::RunOnce(const Inputs& inputs, int threads,
                                          std::vector<NodeTime>* times) const {
   const jit::ScopedThreads scope(threads);
-  if (program() != nullptr) return RunProgram(*program(), state_->parts.inputs, inputs, times);
+  if (program() != nullptr)
+    return RunProgram(*program(), Present(state_).parts.inputs, inputs, times);
   return WithWorkspace([&](Session::Workspace& workspace) { return workspace.Run(inputs, times); });
 }
 
@@ -320,8 +336,8 @@ absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const
 }
 
 std::optional<ThreadChoice> Executable::thread_choice() const {
-  const std::lock_guard<std::mutex> lock(state_->mutex);
-  return state_->idle.empty() ? std::nullopt : state_->idle.back()->thread_choice();
+  const std::lock_guard<std::mutex> lock(Present(state_).mutex);
+  return Present(state_).idle.empty() ? std::nullopt : Present(state_).idle.back()->thread_choice();
 }
 
 int Executable::num_kernel_calls() const {

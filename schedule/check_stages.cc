@@ -53,6 +53,7 @@ class VariableCheck {
                       " and no extent of an argument"));
     }
     if (op.combiner) CheckCombiner(op);
+    CheckPrefetches(stage);
     for (const Relation& relation : stage.relations()) {
       const auto* split = std::get_if<SplitRelation>(&relation);
       if (split == nullptr) continue;
@@ -83,6 +84,22 @@ class VariableCheck {
           Refuse(StrCat("reducer ", op.combiner->name, " of ", op.name, " uses the variable ",
                         *unknown, ", which is none of its operands"));
       }
+    }
+  }
+
+  void CheckPrefetches(const Stage& stage) const {
+    for (const PrefetchMark& mark : stage.marks().prefetches) {
+      const IterVar at = LeafOf(stage.relations(), mark.axis);
+      Vars known = scalars_;
+      for (const IterVar& leaf : stage.leaves()) {
+        known.insert(leaf.var.get());
+        if (leaf.var.same_as(at.var)) break;
+      }
+      if (const auto unknown = Unknown(mark.offset, known))
+        throw InvalidArgument(StrCat(
+            "prefetch: stage ", stage.name(), ", axis ", mark.axis.var.name(), ": the offset ",
+            loop::Print(mark.offset), " uses ", *unknown,
+            ", which is neither an extent of an argument nor a loop of the stage around it"));
     }
   }
 

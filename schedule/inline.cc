@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "tenon/loop/check_given.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
 namespace tenon::schedule {
 
 using loop::Expr;
@@ -22,8 +26,17 @@ Expr Inliner::Mutate(const Expr& e) {
   }
   loop::ExprMap values;
   for (std::size_t d = 0; d < op.axes.size(); ++d) values[op.axes[d].var] = load->indices[d];
+  // Each takes stack of its own while those that it reads are inlined.
+  constexpr int kMostWithinEachOther = 2048;
+  if (++level_ > kMostWithinEachOther) {
+    throw InvalidArgument(StrCat("compute_inline: stage ", stage->name(), " is inlined with ",
+                                 kMostWithinEachOther,
+                                 " others that read each other; store one of them"));
+  }
   const Expr body =
       (*this)(loop::Substitute(op.body[static_cast<std::size_t>(tensor.index())], values));
+  --level_;
+  loop::RequireDepth(body, StrCat("compute_inline: stage ", stage->name()));
   inlined_[load->buffer.get()].emplace_back(load->indices, body);
   return body;
 }

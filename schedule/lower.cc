@@ -19,6 +19,8 @@
 #include "tenon/schedule/places.h"
 #include "tenon/schedule/scan_nests.h"
 #include "tenon/schedule/source.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::schedule {
 namespace {
@@ -199,6 +201,9 @@ class Lowerer {
 
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,
                      const std::string& name, const LowerOptions& options) {
+  if (schedule.outputs().empty())
+    throw InvalidArgument(StrCat("lower ", name, ": the schedule has been moved from"));
+  for (const Tensor& arg : args) arg.buffer();  // throws where it is null
   loop::Function function = Lowerer(schedule, args, name, options).Run();
   function.body =
       loop::Body(function.body.stmt(), std::make_shared<LoweringSource>(schedule, args, options));

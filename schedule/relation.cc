@@ -6,13 +6,29 @@
 
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::schedule {
 namespace {
 
 using loop::Expr;
 
-Expr CeilDiv(const Expr& a, const Expr& b) { return loop::Simplify(loop::FloorDiv(a + b - 1, b)); }
+Expr CeilDiv(const Expr& a, const Expr& b) {
+  if (a.kind() == loop::ExprKind::kIntImm) return loop::Simplify(loop::FloorDiv(a - 1, b) + 1);
+  return loop::Simplify(loop::FloorDiv(a + b - 1, b));
+}
+
+// The iterations of two loops as one. Throws InvalidArgument where no int64 counts them.
+Expr Together(const FuseRelation& fuse, const Expr& outer, const Expr& inner) {
+  const auto *a = outer.As<loop::IntImmNode>(), *b = inner.As<loop::IntImmNode>();
+  std::int64_t product = 0;
+  if (a != nullptr && b != nullptr && __builtin_mul_overflow(a->value, b->value, &product)) {
+    throw InvalidArgument(StrCat("fuse: the loops ", fuse.outer.var.name(), " and ",
+                                 fuse.inner.var.name(), " have ", a->value, " times ", b->value,
+                                 " iterations; a loop has less than 2^63"));
+  }
+  return loop::Simplify(outer * inner);
+}
 
 // Where a block of a split axis begins.
 Expr BeginOf(const SplitRelation& split, const ByVar& extents, const Expr& outer) {
@@ -44,7 +60,7 @@ void InferExtents(const std::vector<Relation>& relations, ByVar* extents) {
       }
     } else if (const auto* fuse = std::get_if<FuseRelation>(&relation)) {
       extent[fuse->fused.var] =
-          loop::Simplify(extent.at(fuse->outer.var) * extent.at(fuse->inner.var));
+          Together(*fuse, extent.at(fuse->outer.var), extent.at(fuse->inner.var));
     } else {
       extent[std::get<SingletonRelation>(relation).axis.var] = 1;
     }

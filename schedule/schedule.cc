@@ -12,7 +12,10 @@ namespace tenon::schedule {
 Schedule::Schedule(std::vector<Tensor> outputs) : outputs_(std::move(outputs)) {
   if (outputs_.empty()) throw InvalidArgument("schedule: there is no output to schedule");
   std::unordered_set<const te::OperationNode*> output_ops;
-  for (const Tensor& output : outputs_) output_ops.insert(output.op().get());
+  for (const Tensor& output : outputs_) {
+    output.buffer();  // throws where it is null
+    output_ops.insert(output.op().get());
+  }
   for (const te::Operation& op : te::PostOrder(outputs_)) {
     AddStage(op, stages_.size()).is_output_ = output_ops.contains(op.get());
     if (op->kind != te::OperationKind::kScan) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "tenon/loop/check_given.h"
 #include "tenon/loop/print.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -113,25 +114,14 @@ std::pair<IterVar, IterVar> Stage::SplitAt(std::size_t position, SplitRelation r
   return result;
 }
 
-namespace {
-
-// A constant below 1 cannot be a factor; a symbolic one is the caller's promise.
-bool IsPositive(const Expr& e) {
-  const auto* imm = e.As<loop::IntImmNode>();
-  return e.dtype() == Int64 && (imm == nullptr || imm->value >= 1);
-}
-
-}  // namespace
-
 std::pair<IterVar, IterVar> Stage::Split(const IterVar& axis, const Expr& factor, Tail tail) {
   const std::size_t position = Position("split", axis);
   if (tail != Tail::kGuard) {
     RequireData("split", axis);
     RequireUpdates("split", axis);
   }
-  if (!IsPositive(factor))
-    Refuse("split", &axis,
-           StrCat("the factor is ", loop::Print(factor), "; it must be an int64 of at least 1"));
+  if (const auto why = loop::WhyNoFactor(factor))
+    Refuse("split", &axis, StrCat("the factor is ", loop::Print(factor), "; ", *why));
   return SplitAt(position, {.parent = leaves_[position],
                             .outer = axis,
                             .inner = axis,
@@ -142,10 +132,8 @@ std::pair<IterVar, IterVar> Stage::Split(const IterVar& axis, const Expr& factor
 
 std::pair<IterVar, IterVar> Stage::SplitParts(const IterVar& axis, const Expr& parts) {
   const std::size_t position = Position("split", axis);
-  if (!IsPositive(parts))
-    Refuse("split", &axis,
-           StrCat("the number of parts is ", loop::Print(parts),
-                  "; it must be an int64 of at least 1"));
+  if (const auto why = loop::WhyNoFactor(parts))
+    Refuse("split", &axis, StrCat("the number of parts is ", loop::Print(parts), "; ", *why));
   return SplitAt(position, {.parent = leaves_[position],
                             .outer = axis,
                             .inner = axis,
@@ -183,8 +171,22 @@ IterVar Stage::Fuse(const IterVar& outer, const IterVar& inner) {
 
 IterVar Stage::Fuse(std::span<const IterVar> axes) {
   if (axes.empty()) Refuse("fuse", nullptr, "no loop is given; there must be one at least");
-  IterVar fused = leaves_[Position("fuse", axes[0])];
-  for (const IterVar& axis : axes.subspan(1)) fused = Fuse(fused, axis);
+  // Copies: they may be this stage's own list of loops, which is about to change.
+  const std::vector<IterVar> given(axes.begin(), axes.end());
+  std::size_t first = Position("fuse", given[0]), last = first;
+  for (std::size_t i = 1; i < given.size(); ++i) {
+    const std::size_t position = Position("fuse", given[i]);
+    if ((position + 1 != first && position != last + 1) ||
+        leaves_[position].starts_only != leaves_[first].starts_only) {
+      Refuse("fuse", &given[i],
+             "it does not lie beside those before it in the list, in loops of the same kind; "
+             "reorder them first");
+    }
+    first = std::min(first, position);
+    last = std::max(last, position);
+  }
+  IterVar fused = leaves_[Position("fuse", given[0])];
+  for (std::size_t i = 1; i < given.size(); ++i) fused = Fuse(fused, given[i]);
   return fused;
 }
 
@@ -230,13 +232,16 @@ Stage& Stage::Reorder(const std::vector<IterVar>& order) {
 
 Stage::Tiles Stage::Tile(const IterVar& x, const IterVar& y, const Expr& x_factor,
                          const Expr& y_factor) {
-  Position("tile", x);
-  Position("tile", y);
+  // Copies: they may be elements of this stage's own list of loops, which is about to change.
+  const IterVar rows = leaves_[Position("tile", x)], columns = leaves_[Position("tile", y)];
   if (x.var.same_as(y.var)) Refuse("tile", &x, "the two axes are the same");
-  if (!IsPositive(x_factor) || !IsPositive(y_factor))
-    Refuse("tile", &x, "the factors must be int64s of at least 1");
-  const auto [x_outer, x_inner] = Split(x, x_factor);
-  const auto [y_outer, y_inner] = Split(y, y_factor);
+  for (const Expr* factor : {&x_factor, &y_factor}) {
+    if (const auto why = loop::WhyNoFactor(*factor))
+      Refuse("tile", factor == &x_factor ? &x : &y,
+             StrCat("the factor is ", loop::Print(*factor), "; ", *why));
+  }
+  const auto [x_outer, x_inner] = Split(rows, x_factor);
+  const auto [y_outer, y_inner] = Split(columns, y_factor);
   Reorder({x_outer, y_outer, x_inner, y_inner});
   return {x_outer, y_outer, x_inner, y_inner};
 }

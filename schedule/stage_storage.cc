@@ -1,6 +1,7 @@
 // Primitives about the memory of a stage's result and about what its loops tell the code generator.
 #include <algorithm>
 
+#include "tenon/loop/check_given.h"
 #include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/stage.h"
@@ -62,6 +63,7 @@ Stage& Stage::SetStorePredicate(
     const std::function<loop::Expr(const std::vector<loop::Var>&)>& holds) {
   constexpr const char* kName = "set_store_predicate";
   if (!op_->is_compute()) Refuse(kName, nullptr, "only a compute stores element by element");
+  if (holds == nullptr) Refuse(kName, nullptr, "the predicate is null");
   IndexMap map;
   for (const IterVar& axis : op_->axes) map.from.emplace_back(axis.var.name());
   map.to = {holds(map.from)};
@@ -102,10 +104,10 @@ Stage& Stage::StorageAlign(const IterVar& axis, std::int64_t factor, std::int64_
     Refuse("storage_align", &axis,
            StrCat("this is no data axis of the operation, which has ", op_->axes.size()));
   }
-  if (factor < 1 || offset < 0 || offset >= factor) {
+  if (const auto why = loop::WhyNoFactor(factor); why || offset < 0 || offset >= factor) {
     Refuse("storage_align", &axis,
            StrCat("the factor is ", factor, " and the offset ", offset,
-                  "; the factor must be at least 1 and the offset one of 0 to factor - 1"));
+                  "; the factor must be one of 1 to 2^40 and the offset one of 0 to factor - 1"));
   }
   const auto dimension = static_cast<std::size_t>(found - op_->axes.begin());
   if (dimension + 1 == op_->axes.size()) {

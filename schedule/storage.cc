@@ -82,12 +82,26 @@ void RequireStackSize(const Stage& stage, const loop::Buffer& buffer,
   }
 }
 
+// Of `count` parts that are `stride` elements apart.
+Expr ElementsOf(const Stage& stage, const Expr& stride, const Expr& count) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;  // with room for padding
+  const auto *a = stride.As<loop::IntImmNode>(), *b = count.As<loop::IntImmNode>();
+  std::int64_t product = 0;
+  if (a != nullptr && b != nullptr &&
+      (__builtin_mul_overflow(a->value, b->value, &product) || product > kMost)) {
+    throw InvalidArgument(StrCat("storage_align: stage ", stage.name(), " needs ", b->value,
+                                 " times ", a->value, " elements; at most 2^62 are allowed"));
+  }
+  return stride * count;
+}
+
 // Row-major strides, each padded to what its alignment asks for.
-std::vector<Expr> AlignedStrides(const std::vector<Expr>& shape, std::size_t first_dimension,
-                                 const std::vector<Alignment>& alignments) {
+std::vector<Expr> AlignedStrides(const Stage& stage, const std::vector<Expr>& shape,
+                                 std::size_t first_dimension) {
+  const std::vector<Alignment>& alignments = stage.marks().alignments;
   std::vector<Expr> strides(shape.size(), Expr(1));
   for (std::size_t d = shape.size() - 1; d-- > 0;) {
-    strides[d] = strides[d + 1] * shape[d + 1];
+    strides[d] = ElementsOf(stage, strides[d + 1], shape[d + 1]);
     for (const Alignment& alignment : alignments) {
       if (alignment.dimension + first_dimension != d) continue;
       strides[d] = strides[d] + loop::FloorMod(alignment.offset - strides[d], alignment.factor);
@@ -107,8 +121,8 @@ Box::Box(const Stage& stage, loop::Buffer buffer, const std::vector<Range>& regi
   if (copied_) shape.emplace_back(copies);
   for (const Range& range : region) shape.push_back(range.extent);
   if (!stage.marks().alignments.empty()) {
-    strides_ = AlignedStrides(shape, copied_ ? 1 : 0, stage.marks().alignments);
-    shape = {loop::Simplify(strides_[0] * shape[0])};
+    strides_ = AlignedStrides(stage, shape, copied_ ? 1 : 0);
+    shape = {loop::Simplify(ElementsOf(stage, strides_[0], shape[0]))};
   }
   if (stage.marks().memory == loop::Memory::kStack) RequireStackSize(stage, buffer_, shape);
   memory_ =

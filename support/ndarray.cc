@@ -98,6 +98,10 @@ NDArray NDArray::View(Shape shape, DataType dtype, void* data, std::shared_ptr<c
   NumBytes(shape, dtype);  // throws if a count of bytes would wrap
   NDArray array;
   array.size_ = NumElements(shape);
+  if (data == nullptr && array.size_ > 0) {
+    throw InvalidArgument(StrCat("a view of shape ", ShapeToString(shape),
+                                 " has elements, but no memory: its pointer is null"));
+  }
   array.shape_ = std::move(shape);
   array.dtype_ = dtype;
   array.data_ = data;

@@ -3,11 +3,17 @@
 #include <cmath>
 #include <limits>
 
+#include "tenon/loop/check_given.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::te {
 namespace {
+
+DataType TypeOf(const Expr& source) {
+  loop::RequireDefined(source, "what is reduced");
+  return source.dtype();
+}
 
 Expr Lowest(DataType type) {
   if (type.is_float()) return loop::FloatImm(type, -HUGE_VAL);
@@ -39,6 +45,8 @@ Reduction Simple(std::string name, const Expr& source, std::vector<IterVar> axes
 
 Reduction ArgReduce(std::string name, bool is_max, const Expr& index, const Expr& value,
                     std::vector<IterVar> axes, bool last) {
+  loop::RequireDefined(index, "the index that is reduced");
+  loop::RequireDefined(value, "what is reduced");
   const auto combine = [&](const std::vector<Var>& l, const std::vector<Var>& r) {
     // NaN counts as the most extreme value, as in NumPy.
     const auto is_as_extreme = [&](const Var& x, const Var& y) {
@@ -63,6 +71,15 @@ Reduction ArgReduce(std::string name, bool is_max, const Expr& index, const Expr
 }  // namespace
 
 IterVar ReduceAxis(const Expr& min, const Expr& extent, std::string name) {
+  loop::RequireExtent(min, StrCat("reduce axis ", name, ": the first value"));
+  loop::RequireExtent(extent, StrCat("reduce axis ", name, ": the extent"));
+  const auto *first = min.As<loop::IntImmNode>(), *count = extent.As<loop::IntImmNode>();
+  std::int64_t end = 0;
+  if (first != nullptr && count != nullptr &&
+      __builtin_add_overflow(first->value, count->value, &end)) {
+    throw InvalidArgument(StrCat("reduce axis ", name, " has ", count->value, " values from ",
+                                 first->value, " on; they must be less than 2^63"));
+  }
   return {Var(std::move(name)), min, extent, true};
 }
 
@@ -151,23 +168,23 @@ Reduction Into(Reduction reduction, std::vector<Expr> indices) {
 
 Reduction Sum(const Expr& source, std::vector<IterVar> axes) {
   Reduction r =
-      Simple("sum", source, std::move(axes), loop::Constant(source.dtype(), 0), &loop::operator+);
+      Simple("sum", source, std::move(axes), loop::Constant(TypeOf(source), 0), &loop::operator+);
   r.combiner.is_sum = true;
   return r;
 }
 // In another order a product may overflow on the way to a small result.
 Reduction Prod(const Expr& source, std::vector<IterVar> axes) {
-  return Simple("prod", source, std::move(axes), loop::Constant(source.dtype(), 1),
+  return Simple("prod", source, std::move(axes), loop::Constant(TypeOf(source), 1),
                 &loop::operator*);
 }
 Reduction Max(const Expr& source, std::vector<IterVar> axes) {
-  return OrderFree(Simple("max", source, std::move(axes), Lowest(source.dtype()), &loop::Max));
+  return OrderFree(Simple("max", source, std::move(axes), Lowest(TypeOf(source)), &loop::Max));
 }
 Reduction Min(const Expr& source, std::vector<IterVar> axes) {
-  return OrderFree(Simple("min", source, std::move(axes), Highest(source.dtype()), &loop::Min));
+  return OrderFree(Simple("min", source, std::move(axes), Highest(TypeOf(source)), &loop::Min));
 }
 Reduction MaxOfNumbers(const Expr& source, std::vector<IterVar> axes) {
-  return OrderFree(Simple("max_of_numbers", source, std::move(axes), Lowest(source.dtype()),
+  return OrderFree(Simple("max_of_numbers", source, std::move(axes), Lowest(TypeOf(source)),
                           [](const Expr& x, const Expr& y) { return loop::Select(y > x, y, x); }));
 }
 Reduction All(const Expr& source, std::vector<IterVar> axes) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "tenon/loop/check_given.h"
 #include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
@@ -25,6 +26,7 @@ std::vector<IterVar> MakeAxes(const std::string& name, const std::vector<Expr>& 
                                    "\"; names must differ and not be empty"));
   }
   for (std::size_t d = 0; d < shape.size(); ++d) {
+    loop::RequireExtent(shape[d], StrCat("tensor ", name, ": extent ", d));
     const auto* extent = shape[d].As<loop::IntImmNode>();
     if (extent != nullptr && extent->value < 0)
       throw InvalidArgument(StrCat("tensor ", name, ": the extent of dimension ", d, " is ",
@@ -45,6 +47,10 @@ std::vector<Var> VarsOf(const std::vector<IterVar>& axes) {
 void MakeOutputs(OperationNode* op, const std::vector<Expr>& shape,
                  const std::vector<DataType>& types) {
   for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i].is_void() || types[i].lanes() != 1 || types[i].code() == TypeCode::kHandle) {
+      throw InvalidArgument(StrCat("tensor ", op->name, ": elements cannot be ",
+                                   types[i].ToString(), "; they must be numbers or bools"));
+    }
     op->outputs.push_back(loop::Buffer::Make(
         types.size() == 1 ? op->name : StrCat(op->name, ".v", i), types[i], shape));
   }
@@ -125,6 +131,7 @@ void SetReduction(OperationNode& op, Reduction reduction) {
   op.initial = std::move(reduction.initial);
   op.condition = std::move(reduction.condition);
   SetTarget(op, std::move(reduction.target));
+  for (const Expr& e : op.Expressions()) loop::RequireDepth(e, StrCat("reduction ", op.name));
 }
 
 }  // namespace
@@ -149,11 +156,16 @@ void RequireRank(std::size_t given, std::size_t rank, const std::string& name) {
 }  // namespace te_internal
 
 const loop::Buffer& Tensor::buffer() const {
+  if (!op_) throw InvalidArgument("a tensor is null; make it by Placeholder or Compute");
   return op_->outputs[static_cast<std::size_t>(index_)];
 }
-const IterVar& Tensor::axis(int i) const { return AxisAt(op_->axes, i, "data", name()); }
+const IterVar& Tensor::axis(int i) const {
+  const std::string& name = this->name();  // throws where the tensor is null
+  return AxisAt(op_->axes, i, "data", name);
+}
 const IterVar& Tensor::reduce_axis(int i) const {
-  return AxisAt(op_->reduce_axes, i, "reduce", name());
+  const std::string& name = this->name();
+  return AxisAt(op_->reduce_axes, i, "reduce", name);
 }
 
 Expr Tensor::operator[](std::vector<Expr> indices) const {
@@ -186,6 +198,7 @@ std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& bod
   if (op->body.empty())
     throw InvalidArgument(StrCat("compute ", op->name, ": the body has no value"));
   std::vector<DataType> types;
+  for (const Expr& e : op->Expressions()) loop::RequireDepth(e, StrCat("compute ", op->name));
   for (const Expr& e : op->body) types.push_back(e.dtype());
   MakeOutputs(op, shape, types);
   return TensorsOf(handle);

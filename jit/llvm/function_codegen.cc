@@ -268,6 +268,13 @@ class FunctionCodegen {
 
 }  // namespace
 
+std::string EntrySymbol(const std::string& name) {
+  std::string symbol = name + ".kernel";
+  std::replace(symbol.begin(), symbol.end(), '\0', '_');  // a symbol ends there
+  if (symbol.starts_with("llvm.")) symbol[4] = '_';       // the name of an intrinsic
+  return symbol;
+}
+
 std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,
                                              const loop::Function& function,
                                              const CodegenOptions& options) {

@@ -20,8 +20,8 @@ namespace tenon::jit {
 // What a made function returns when memory for an intermediate result is out.
 inline constexpr int kOutOfMemory = 1;
 
-// "vadd.kernel": a symbol that no function of C and none of the runtime has, whatever the name.
-inline std::string EntrySymbol(const std::string& name) { return name + ".kernel"; }
+// "vadd.kernel": a symbol that no function of C, of the runtime or of LLVM has, whatever the name.
+std::string EntrySymbol(const std::string& name);
 
 // Code that checks its bounds takes the address of a BoundsReport after the extents.
 std::unique_ptr<llvm::Module> GenerateModule(llvm::LLVMContext& context,

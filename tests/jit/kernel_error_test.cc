@@ -77,6 +77,17 @@ TEST(KernelErrorTest, RefusesAnExtentThatDoesNotFollowFromTheSymbolicOnes) {
   EXPECT_THAT(Refusal(kernel, {Random({5}), four}), HasSubstr("argument 0 (A)"));
 }
 
+TEST(KernelErrorTest, AKernelWithoutCodeSaysSo) {
+  Kernel kernel = VectorAdd(4);
+  const Kernel other = std::move(kernel);
+  for (const Kernel& empty : {kernel, Kernel()}) {
+    const absl::Status status = empty(Random({4}));
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(status.message(),
+              "the kernel has no code: it was not compiled, or has been moved from");
+  }
+}
+
 TEST(KernelErrorTest, ARefusedCallWritesNothing) {
   const Kernel kernel = VectorAdd(4);
   const NDArray x = Random({4}), z = NDArray::Zeros({4}, Float32);

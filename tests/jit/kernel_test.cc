@@ -125,6 +125,24 @@ TEST(KernelTest, OneSymbolicKernelServesEveryExtent) {
   }
 }
 
+TEST(KernelTest, ANameMayBeAnyText) {
+  const Tensor a = Placeholder({40}, Float32, "A");
+  const Tensor b = te::Compute(
+      {40}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  const std::string with_zero("x\0y", 3);
+  for (const std::string& name : {std::string(), with_zero, std::string("llvm.memcpy")}) {
+    Schedule s(b);
+    s[b].Parallel(b.axis(0));
+    const Kernel kernel = Compiled(s, {a, b}, name);
+    EXPECT_EQ(kernel.name(), name);
+    const NDArray x = NDArray::Zeros({40}, Float32), y = NDArray::Zeros({40}, Float32);
+    ASSERT_TRUE(kernel(x, y).ok());
+    EXPECT_EQ(y.data<float>()[39], 1);
+    EXPECT_FALSE(kernel.LlvmIr().empty());
+    EXPECT_FALSE(kernel.Assembly().empty());
+  }
+}
+
 TEST(KernelTest, IntermediateResultsOfASymbolicExtentHaveMemory) {
   const Var n("n");
   const Tensor a = Placeholder({n}, Float32, "A");

@@ -120,6 +120,18 @@ TEST(ExecutableTest, ProfileNamesEachKernel) {
   EXPECT_GT(times[1].nanoseconds, 0);
 }
 
+TEST(ExecutableErrorTest, OneThatWasMovedFromSaysSo) {
+  Executable exe = ChainOf(1);
+  const Executable other = std::move(exe);
+  Session session(other);
+  const Session moved = std::move(session);
+  for (const absl::Status& status :
+       {exe.Run({{"x", Filled(1)}}).status(), session.Run({{"x", Filled(1)}}).status()}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(status.message(), "the executable has been moved from; use the one that it moved to");
+  }
+}
+
 TEST(ExecutableErrorTest, WrongInputsAreNamed) {
   const Executable exe = ChainOf(1);
   const auto message = [&](const Inputs& inputs) {

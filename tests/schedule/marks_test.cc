@@ -248,7 +248,7 @@ TEST(MarksErrorTest, EachIllegalMarkIsRefusedInWords) {
   EXPECT_THAT(Refusal([&] { s[b].StorageAlign(k, 16); }),
               HasSubstr("axis k: this is no data axis of the operation"));
   EXPECT_THAT(Refusal([&] { s[b].StorageAlign(b.axis(0), 0); }),
-              HasSubstr("the factor is 0 and the offset 0; the factor must be at least 1"));
+              HasSubstr("the factor is 0 and the offset 0; the factor must be one of 1 to 2^40"));
   EXPECT_THAT(Refusal([&] { s[b].StorageAlign(b.axis(0), 4, 4); }),
               HasSubstr("the factor is 4 and the offset 4"));
   EXPECT_THAT(Refusal([&] { s[c].StorageAlign(c.axis(0), 4); }),

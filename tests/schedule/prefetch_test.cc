@@ -385,6 +385,9 @@ TEST(PrefetchTest, IsRefusedInWords) {
               HasSubstr("prefetch: stage C, axis ax1: the axis is not part of the schedule"));
   EXPECT_THAT(refused([&](Schedule& s) { s.Prefetch(b, c, c.axis(1), 1.5); }),
               HasSubstr("the offset 1.5 is no int64 number of iterations"));
+  EXPECT_THAT(refused([&](Schedule& s) { s.Prefetch(b, c, c.axis(0), c.axis(1).var); }),
+              HasSubstr("prefetch: stage C, axis ax0: the offset ax1 uses ax1, which is neither an "
+                        "extent of an argument nor a loop of the stage around it"));
 }
 
 }  // namespace

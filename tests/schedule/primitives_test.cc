@@ -1,10 +1,13 @@
 // Each primitive refuses what it must in words, and changes nothing then. Numbers are those of the
 // check list of scheduling behaviours.
+#include <cstdint>
 #include <functional>
+#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tenon/schedule/lower.h"
 #include "tenon/schedule/record.h"
 #include "tenon/schedule/schedule.h"
 #include "tenon/support/error.h"
@@ -67,6 +70,31 @@ INSTANTIATE_TEST_SUITE_P(
              "split: stage middle, axis ax0: the factor is 0; it must be an int64 of at least 1"},
         Case{"SplitIntoNoParts", [](Fixture& f) { f.s[f.middle].SplitParts(f.middle.axis(0), -1); },
              "number of parts is -1"},
+        Case{"SplitIntoTooManyParts",
+             [](Fixture& f) {
+               f.s[f.middle].SplitParts(f.middle.axis(0), std::numeric_limits<std::int64_t>::max());
+             },
+             "the number of parts is 9223372036854775807; it must be at most 1099511627776"},
+        Case{
+            "SplitByAnElement",
+            [](Fixture& f) { f.s[f.middle].Split(f.middle.axis(0), loop::Cast(Int64, f.a(0, 0))); },
+            "it reads memory; it must be made of constants and extents alone"},
+        Case{"SplitByNull", [](Fixture& f) { f.s[f.middle].Split(f.middle.axis(0), Expr()); },
+             "a factor, or a number of parts, is null"},
+        Case{"FuseOfALoopTwice",
+             [](Fixture& f) {
+               const auto &x = f.middle.axis(0), &y = f.middle.axis(1);
+               f.s[f.middle].Fuse(std::vector<te::IterVar>{x, y, x});
+             },
+             "fuse: stage middle, axis ax0: it does not lie beside those before it in the list"},
+        Case{"AlignmentTooLarge",
+             [](Fixture& f) {
+               f.s[f.middle].StorageAlign(f.middle.axis(0),
+                                          std::numeric_limits<std::int64_t>::max(), 7);
+             },
+             "the factor must be one of 1 to 2^40"},
+        Case{"NoStorePredicate", [](Fixture& f) { f.s[f.middle].SetStorePredicate(nullptr); },
+             "set_store_predicate: stage middle: the predicate is null"},
         Case{"SplitOfAForeignAxis", [](Fixture& f) { f.s[f.middle].Split(f.sum.axis(0), 2); },
              "is not part of the schedule of this stage; its loops are: ax0, ax1"},
         Case{"FuseOfNoAxes", [](Fixture& f) { f.s[f.middle].Fuse(std::vector<te::IterVar>()); },
@@ -107,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
              "the two axes are the same"},
         Case{"TileByZero",
              [](Fixture& f) { f.s[f.middle].Tile(f.middle.axis(0), f.middle.axis(1), 2, 0); },
-             "must be int64s of at least 1"}),
+             "the factor is 0; it must be an int64 of at least 1"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(PrimitiveTest, SplitOfASplitAxisNamesTheLoops) {
@@ -133,6 +161,57 @@ TEST(PrimitiveTest, AListIsFusedFromLeftToRight) {
   Schedule of_one(t);
   EXPECT_TRUE(of_one[t].Fuse(std::vector<te::IterVar>{t.axis(1)}).var.same_as(t.axis(1).var));
   EXPECT_EQ(Loops(of_one[t]), (std::vector<std::string>{"ax0", "ax1", "ax2"}));
+}
+
+TEST(PrimitiveTest, ALoopIsGivenByItsPlaceInTheStagesOwnList) {
+  Fixture f;
+  Stage& stage = f.s[f.middle];
+  stage.Fuse(stage.leaves());
+  EXPECT_EQ(Loops(stage), (std::vector<std::string>{"ax0.ax1.fused"}));
+  Fixture g;
+  Stage& tiled = g.s[g.middle];
+  tiled.Tile(tiled.leaves()[0], tiled.leaves()[1], 2, 4);
+  EXPECT_EQ(Loops(tiled),
+            (std::vector<std::string>{"ax0.outer", "ax1.outer", "ax0.inner", "ax1.inner"}));
+}
+
+TEST(PrimitiveTest, ALoopHasFewerThan2To63Iterations) {
+  const Tensor a = Placeholder({8, 16}, Float32, "A");
+  const Tensor b = Compute(
+      {8, 16}, [&](Var i, Var j) { return a(i, j) + 1.0F; }, "B");
+  Schedule s(b);
+  const Expr most = std::int64_t{1} << 40;
+  const auto rows = s[b].SplitParts(b.axis(0), most), columns = s[b].SplitParts(b.axis(1), most);
+  s[b].Reorder({rows.first, columns.first, rows.second});
+  s[b].Fuse(rows.first, columns.first);
+  try {
+    Lower(s, {a, b}, "f");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "fuse: the loops ax0.outer and ax1.outer have 1099511627776 times 1099511627776 "
+                 "iterations; a loop has less than 2^63");
+  }
+}
+
+TEST(PrimitiveTest, ComputesInlinedInEachOtherAreRefusedWhereTheStackWouldEnd) {
+  Tensor last = Placeholder({8}, Float32, "A");
+  const Tensor a = last;
+  std::vector<Tensor> chain;
+  for (int k = 0; k < 20000; ++k) {
+    last = Compute(
+        {8}, [&](Var i) { return last(i) + 1.0F; }, "B");
+    chain.push_back(last);
+  }
+  Schedule s(last);
+  chain.pop_back();
+  for (const Tensor& t : chain) s[t].ComputeInline();
+  try {
+    Lower(s, {a, last}, "f");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("compute_inline: stage B"));
+  }
 }
 
 TEST(PrimitiveTest, SplitAndReorderAndFuseName) {

@@ -82,6 +82,17 @@ TEST(NDArrayTest, BytesThatCannotBeCountedAreRefusedByAViewToo) {
               HasSubstr("too many bytes"));
 }
 
+TEST(NDArrayTest, AViewOfElementsHasMemory) {
+  try {
+    NDArray::View({2, 3}, Float32, nullptr, nullptr);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "a view of shape (2, 3) has elements, but no memory: its pointer is null");
+  }
+  EXPECT_EQ(NDArray::View({2, 0}, Float32, nullptr, nullptr).size(), 0);
+}
+
 TEST(NDArrayTest, BoolsAreNormalisedAndNothingElseIs) {
   std::uint8_t memory[] = {0, 1, 2, 255};
   NormalizeBools(NDArray::View({4}, UInt8, memory, nullptr));

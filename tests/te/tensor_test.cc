@@ -46,7 +46,7 @@ TEST(PlaceholderTest, HasTheGivenShapeTypeAndName) {
 
 TEST(PlaceholderTest, RefusesAnExtentThatIsNotInt64) {
   EXPECT_EQ(Refusal([] { Placeholder({Var("m", Int32)}, Float32, "A"); }),
-            "buffer A: an extent has the type int32; extents are int64");
+            "tensor A: extent 0, m, has the type int32; it must be int64");
 }
 
 TEST(PlaceholderTest, RefusesANegativeExtent) {
@@ -125,7 +125,7 @@ TEST(ComputeTest, RefusesAnExtentThatIsNotInt64) {
               Compute(
                   {Var("m", Int32)}, [](Var i) { return Expr(i); }, "T");
             }),
-            "buffer T: an extent has the type int32; extents are int64");
+            "tensor T: extent 0, m, has the type int32; it must be int64");
 }
 
 TEST(ComputeTest, AxesAreDataAxesOverTheShape) {
@@ -305,6 +305,68 @@ TEST(CombinerTest, RefusesASourceOfAnotherType) {
   const IterVar k = ReduceAxis(0, 8);
   EXPECT_EQ(Refusal([&] { Reduce(Add(), {k.var}, {k}); }),
             "reducer add: value 0 is int64; it must be float32");
+}
+
+TEST(ReduceTest, ARangeIsMadeOfInt64sThatNothingReads) {
+  const Tensor counts = Placeholder({4}, Int64, "counts");
+  EXPECT_EQ(
+      Refusal([&] { ReduceAxis(0, counts(0)); }),
+      "reduce axis k: the extent, counts[0], reads memory; it must be made of constants and of "
+      "extents of arguments alone");
+  EXPECT_EQ(Refusal([&] { ReduceAxis(0, loop::IntImm(Int32, 7)); }),
+            "reduce axis k: the extent, 7i32, has the type int32; it must be int64");
+  EXPECT_EQ(Refusal([&] { ReduceAxis(std::numeric_limits<std::int64_t>::max() - 2, 7); }),
+            "reduce axis k has 7 values from 9223372036854775805 on; they must be less than 2^63");
+}
+
+TEST(ComputeTest, RefusesAnExtentThatIsReadFromATensor) {
+  const Tensor counts = Placeholder({4}, Int64, "counts");
+  EXPECT_EQ(Refusal([&] {
+              Compute(
+                  {counts(0)}, [&](Var i) { return counts(i); }, "B");
+            }),
+            "tensor B: extent 0, counts[0], reads memory; it must be made of "
+            "constants and of extents of arguments alone");
+}
+
+TEST(ComputeTest, RefusesABodyThatIsTooDeepForTheStack) {
+  for (const int depth : {4000, 100000}) {
+    const auto build = [&] {
+      const Tensor a = Matrix();
+      const Tensor b = Compute({n}, [&](Var i) {
+        Expr sum = a(i, 0);
+        for (int k = 0; k < depth; ++k) sum = sum + 1.5F;
+        return sum;
+      });
+      Print({b});
+    };
+    EXPECT_EQ(Refusal(build), depth == 4000
+                                  ? "no error"
+                                  : "compute compute has more than 4096 operands within each "
+                                    "other; store a part of it in a tensor of its own");
+  }
+}
+
+TEST(ComputeTest, RefusesElementsThatAreNoNumbers) {
+  EXPECT_EQ(Refusal([] { Placeholder({4}, DataType::Void(), "A"); }),
+            "tensor A: elements cannot be void; they must be numbers or bools");
+  EXPECT_EQ(Refusal([] { Cast(DataType::Void(), Cast(Float32, 1)); }),
+            "a cast to void; numbers and bools are allowed");
+}
+
+TEST(ComputeTest, RefusesWhatIsNull) {
+  const Tensor a = Matrix();
+  const Expr none;
+  const std::string expression = "an expression is null; give it a value first";
+  EXPECT_EQ(Refusal([&] { Exp(none); }), expression);
+  EXPECT_EQ(Refusal([&] { a(0, 0) + none; }), expression);
+  EXPECT_EQ(Refusal([&] { Select(none, a(0, 0), a(0, 0)); }), expression);
+  EXPECT_EQ(Refusal([&] { a(0, none); }), expression);
+  EXPECT_EQ(Refusal([&] { Compute({n}, [&](Var) { return none; }); }),
+            "compute compute is null; give it a value first");
+  EXPECT_EQ(Refusal([&] { Sum(none, {ReduceAxis(0, 4)}); }),
+            "what is reduced is null; give it a value first");
+  EXPECT_EQ(Refusal([] { Tensor()(0); }), "a tensor is null; make it by Placeholder or Compute");
 }
 
 TEST(GraphTest, PostOrderPutsProducersFirstAndEachOnce) {
