@@ -75,13 +75,13 @@ class Deciding {
   }
 
   std::vector<Measured> MeasuredOf(const Lowered& lowered) const {
+    // By the record's own words: a later version may have more choices than it names.
+    const std::map<std::string, Record> best = BestOf(ValueOrThrow(records_.Find()));
     std::vector<Measured> measured;
     for (const LoweredKernel& kernel : lowered.kernels) {
       if (!kernel.choice.candidates[kernel.choice.chosen].measured) continue;
       const auto same = std::ranges::find(model_.kernels, kernel.name, &ModelKernel::name);
-      if (same == model_.kernels.end()) continue;
-      measured.push_back(
-          {&*same, ChoiceText(kernel.choice.implementation, kernel.choice.config.Values())});
+      if (same != model_.kernels.end()) measured.push_back({&*same, best.at(same->content).choice});
     }
     return measured;
   }
