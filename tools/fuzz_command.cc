@@ -226,9 +226,14 @@ void AddFuzzCommand(CLI::App* app) {
                    "random pairs of passes per graph, besides each pass alone (4)")
       ->check(WholeNumber(0, kMaxPairs))
       ->needs(graphs);
+  CLI::Option* compile = command->add_flag("--compile", arguments->pass_options.compile,
+                                           "compile and run each graph as well");
+  compile->needs(graphs);
   command
-      ->add_flag("--compile", arguments->pass_options.compile, "compile and run each graph as well")
-      ->needs(graphs);
+      ->add_flag("--export", arguments->pass_options.exports,
+                 "export each graph that is compiled, as a saved executable, a shared library or C "
+                 "source, and run that as well (one in twelve)")
+      ->needs(compile);
   CLI::Option* onnx = command->add_flag("--onnx", arguments->onnx,
                                         "instead, random ONNX models, valid and nearly valid");
   onnx->excludes(graphs);
