@@ -185,10 +185,7 @@ CompiledRun RandomRunInProcess(Random& random) {
 CompiledRun RandomRun(Random& random, bool always_exported) {
   CompiledRun run = RandomRunInProcess(random);
   // The system's C compiler takes longer than all the rest.
-  if (random.Chance(8) || always_exported)
-    run.exported = random.Chance(40)   ? ExportForm::kSavedExecutable
-                   : random.Chance(60) ? ExportForm::kSharedLibrary
-                                       : ExportForm::kCSource;
+  if (random.Chance(8) || always_exported) run.exported = RandomForm(random);
   run.export_seed = random.Below(1000000);
   return run;
 }

@@ -13,7 +13,6 @@
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
-#include "tenon/verify/array_values.h"
 #include "tenon/verify/exported_library.h"
 #include "tenon/verify/temporary_folder.h"
 
@@ -215,6 +214,12 @@ std::string_view NameOf(ExportForm form) {
       return "C source";
   }
   return "";
+}
+
+ExportForm RandomForm(Random& random) {
+  return random.Chance(40)   ? ExportForm::kSavedExecutable
+         : random.Chance(60) ? ExportForm::kSharedLibrary
+                             : ExportForm::kCSource;
 }
 
 std::optional<Arrays> RunExported(const ir::Module& module, const Arrays& inputs,

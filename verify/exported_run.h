@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/verify/array_values.h"
 
 namespace tenon::verify {
 
@@ -22,6 +23,7 @@ enum class ExportForm {
   kCSource,  // which the C compiler "cc" compiles; its sums may differ by rounding
 };
 std::string_view NameOf(ExportForm form);
+ExportForm RandomForm(Random& random);
 
 // Inputs get names that no C program could use. Nothing where the module has no such form: one with
 // control flow is only saved, and some models of variables have no plan. Throws what the compile
