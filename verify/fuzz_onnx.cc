@@ -15,15 +15,14 @@
 #include "tenon/ir/verify.h"
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/model.h"
-#include "tenon/onnx/tensor.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
-#include "tenon/support/write_file.h"
 #include "tenon/verify/array_values.h"
+#include "tenon/verify/dump_onnx.h"
 #include "tenon/verify/exported_run.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/mutate_onnx.h"
@@ -269,7 +268,8 @@ class Check {
     }
     auto words = Differing(*actual, *expected,
                            library == LibraryChoice::kTe ? "library te" : "library auto");
-    if (!words && !options_.dump.empty()) Dump(model, *expected);
+    if (!words && !options_.dump.empty())
+      DumpOnnx(StrCat(options_.dump, "/", seed_), model, *module_, inputs_, *expected);
     if (!words) words = Exported(*expected);
     return words;
   }
@@ -278,6 +278,7 @@ class Check {
   std::optional<std::string> Exported(const Arrays& expected) {
     Random random(seed_ ^ kExports);
     if (!random.Chance(kExportedPercent) && !options_.exports) return std::nullopt;
+    const OnnxFuzzStatistics counted = *statistics_;  // with this case
     const ExportForm form = RandomForm(random);
     const std::uint64_t symbols = random.Next(), seed = random.Next();
     const auto symbolic = random.Chance(40) ? WithSymbols(*module_, symbols) : std::nullopt;
@@ -286,31 +287,10 @@ class Check {
       const auto results = RunExported(symbolic.value_or(*module_), inputs_, options, form, seed);
       return results ? Differing(*results, expected, NameOf(form)) : std::nullopt;
     });
+    *statistics_ = counted;
     if (words.ok()) return *words;
     return StrCat("as ", NameOf(form), ", it fails: ", words.status().ToString(), "\n",
                   ir::PrintModule(symbolic.value_or(*module_), {.metadata = false}));
-  }
-
-  void Dump(const onnx::ModelProto& model, const Arrays& results) const {
-    const fs::path folder = fs::path(options_.dump) / StrCat(seed_),
-                   data = folder / "test_data_set_0";
-    fs::create_directories(data);
-    const auto write = [](const fs::path& path, const google::protobuf::MessageLite& message) {
-      WriteFile(path.string(), {message.SerializeAsString()});
-    };
-    const auto write_tensor = [&](const std::string& name, const NDArray& array,
-                                  const std::string& of) {
-      onnx::TensorProto tensor;
-      onnx_import::ToTensorProto(array, of, &tensor);
-      write(data / name, tensor);
-    };
-    write(folder / "model.onnx", model);
-    const auto& params = module_->Main().params;
-    for (std::size_t i = 0; i < params.size(); ++i)
-      write_tensor(StrCat("input_", i, ".pb"), inputs_[i], ir::Var(params[i]).name());
-    for (std::size_t i = 0; i < results.size(); ++i)
-      write_tensor(StrCat("output_", i, ".pb"), results[i],
-                   model.graph().output(static_cast<int>(i)).name());
   }
 
   void DrawInputs() {
