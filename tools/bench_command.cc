@@ -83,6 +83,7 @@ void AddBenchCommand(CLI::App* app) {
   CLI::App* command =
       app->add_subcommand("bench", "Measure how long a model takes, on random inputs");
   arguments->model.AddTo(command);
+  arguments->model.AddExtentTo(command);
   arguments->compile.AddTo(command);
   command->add_option("--seconds", arguments->seconds, "how long to run it, 10 times at least")
       ->check(RealNumber(0, 3600))

@@ -46,6 +46,7 @@ struct FuzzArguments {
   verify::PassFuzzOptions pass_options;
   bool onnx = false;
   verify::OnnxFuzzOptions onnx_options;
+  bool exports = false;
   std::string save;  // folder for the models of findings
   std::vector<std::string> plugins;
   std::int64_t cases = 1000;
@@ -174,6 +175,11 @@ std::string StatisticsOf(const FuzzArguments& arguments, const SharedMemory& sha
 }
 
 void Fuzz(FuzzArguments arguments) {
+  if (arguments.exports && !arguments.onnx && !arguments.pass_options.compile)
+    throw InvalidArgument(
+        "--export is for models and graphs that are compiled; say --onnx, or "
+        "--graphs --compile");
+  arguments.pass_options.exports = arguments.onnx_options.exports = arguments.exports;
   LoadPlugins(arguments.plugins);
   if (!arguments.op.empty()) std::printf("calls such as %s\n", ExampleCall(arguments).c_str());
   // An unknown pass is reported before anything runs, too.
@@ -226,12 +232,15 @@ void AddFuzzCommand(CLI::App* app) {
                    "random pairs of passes per graph, besides each pass alone (4)")
       ->check(WholeNumber(0, kMaxPairs))
       ->needs(graphs);
-  command
-      ->add_flag("--compile", arguments->pass_options.compile, "compile and run each graph as well")
-      ->needs(graphs);
+  CLI::Option* compile = command->add_flag("--compile", arguments->pass_options.compile,
+                                           "compile and run each graph as well");
+  compile->needs(graphs);
   CLI::Option* onnx = command->add_flag("--onnx", arguments->onnx,
                                         "instead, random ONNX models, valid and nearly valid");
   onnx->excludes(graphs);
+  command->add_flag("--export", arguments->exports,
+                    "export each model, or graph that is compiled, as a saved executable, a shared "
+                    "library or C source, and run that as well (a few of them)");
   command
       ->add_option("--nodes", arguments->onnx_options.ops,
                    "only draw nodes of these ONNX operators; tenon.NAME is a registered one (all "

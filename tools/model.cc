@@ -49,10 +49,6 @@ void ModelArguments::AddTo(CLI::App* command) {
                     "extents that an ONNX model leaves open stay variables: one compile takes all "
                     "shapes");
   command
-      ->add_option("--extent", extents,
-                   "value of a variable in the extents of random inputs; others are 16")
-      ->type_name("NAME=7");
-  command
       ->add_option(
           "--constant", constants,
           "fixed value of an input of an ONNX model: a number for an input of one element, "
@@ -64,14 +60,21 @@ void ModelArguments::AddTo(CLI::App* command) {
       ->type_name("FILE.so");
 }
 
+void ModelArguments::AddExtentTo(CLI::App* command) {
+  command
+      ->add_option("--extent", extents,
+                   "value of a variable in the extents of random inputs; others are 16")
+      ->type_name("NAME=7");
+}
+
 Dim::Values ModelArguments::ExtentValues() const {
   Dim::Values values;
   for (const auto& [name, text] : Assignments(extents, "--extent")) {
     const auto value = ParseNumber<std::int64_t>(text);
-    if (!value || *value < 1)
-      throw InvalidArgument(StrCat("--extent: ", text,
-                                   " is not an extent of a variable; these are "
-                                   "integers from 1 on"));
+    const std::int64_t least = Dim::Symbol(name).LowerBound().value_or(1);
+    if (!value || *value < least)
+      throw InvalidArgument(StrCat("--extent: ", text, " is not an extent of the variable ", name,
+                                   "; these are integers from ", least, " on"));
     values[name] = *value;
   }
   return values;

@@ -32,6 +32,8 @@ struct ModelArguments {
   bool control_flow = true;
 
   void AddTo(CLI::App* command);
+  // Of a command that makes random inputs.
+  void AddExtentTo(CLI::App* command);
   // Of `extents`. Throws InvalidArgument.
   Dim::Values ExtentValues() const;
 };

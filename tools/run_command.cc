@@ -200,11 +200,17 @@ void RefuseCompileOptions(const CLI::App& command, const RunArguments& arguments
   static const std::set<std::string> kOfRuns = {
       "--help",    "--input",  "--seed",    "--output", "--save-input", "--labels",
       "--repeat",  "--report", "--profile", "--trace",  "--mean",       "--deviation",
-      "--stretch", "--bgr",    "--threads", "model"};
+      "--stretch", "--bgr",    "--threads", "--extent", "model"};
+  // A saved executable takes the shapes that it was saved for.
+  static const std::set<std::string> kOfShapes = {"--shape", "--symbolic"};
   for (const CLI::Option* option : command.get_options()) {
-    if (option->count() > 0 && !kOfRuns.contains(option->get_name()))
-      throw InvalidArgument(StrCat(option->get_name(), " is for models; ", arguments.model.path,
-                                   " is a saved executable"));
+    const std::string name = option->get_name();
+    if (option->count() == 0 || kOfRuns.contains(name)) continue;
+    throw InvalidArgument(
+        StrCat(name, " is for models; ", arguments.model.path, " is a saved executable",
+               kOfShapes.contains(name) ? ", whose inputs say which extents are variables; random "
+                                          "inputs take their values from --extent NAME=7"
+                                        : ""));
   }
 }
 
@@ -307,6 +313,8 @@ void AddRunCommand(CLI::App* app) {
               "the input's size; without any, inputs are random: floats from -1 to 1, 8-bit "
               "integers any, wider ones and bool 0 or 1")
           ->type_name("NAME=FILE");
+  arguments->model.AddExtentTo(command);
+  command->get_option("--extent")->excludes(inputs);
   command->add_option("--seed", arguments->seed, "of random inputs")
       ->check(WholeNumber(0))
       ->excludes(inputs)

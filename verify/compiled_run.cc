@@ -124,6 +124,12 @@ Arrays CompiledRun::Of(const ir::Module& module, const Arrays& inputs) const {
       RequireSameBits(ValueOrThrow(other.Run(named)), results, what);
     }
   }
+  if (exported) {
+    const auto symbolic = symbols ? WithSymbols(module, *symbols) : std::nullopt;
+    if (const auto other =
+            RunExported(symbolic.value_or(module), inputs, options, *exported, export_seed))
+      return *other;
+  }
   if (caller == Caller::kAlone) return results;
   Callers callers(executable, named, run_threads);
   const std::vector<Arrays> all =
@@ -135,17 +141,22 @@ Arrays CompiledRun::Of(const ir::Module& module, const Arrays& inputs) const {
 }
 
 std::string CompiledRun::ToString() const {
-  return StrCat("level ", options.opt_level, ", library ", NameOf(options.library), ", ",
-                options.winograd ? "" : "no Winograd, ", options.keep_nan ? "NaN kept, " : "",
-                options.reassociate_reductions ? "" : "sums in order, ",
-                options.check_bounds ? "bounds checked, " : "",
-                symbols ? StrCat("symbolic (", *symbols, "), ") : std::string(),
-                in_steps ? "lowered and linked, " : "", "compiled for ", options.threads,
-                " threads and run on ", run_threads, ", ",
-                cache == CacheUse::kNone ? "" : "from a cache, too, ", NameOf(caller));
+  return StrCat(
+      "level ", options.opt_level, ", library ", NameOf(options.library), ", ",
+      options.winograd ? "" : "no Winograd, ", options.keep_nan ? "NaN kept, " : "",
+      options.reassociate_reductions ? "" : "sums in order, ",
+      options.check_bounds ? "bounds checked, " : "",
+      symbols ? StrCat("symbolic (", *symbols, "), ") : std::string(),
+      in_steps ? "lowered and linked, " : "",
+      exported ? StrCat("as ", NameOf(*exported), " (", export_seed, "), ") : std::string(),
+      "compiled for ", options.threads, " threads and run on ", run_threads, ", ",
+      cache == CacheUse::kNone ? "" : "from a cache, too, ", NameOf(caller));
 }
 
-CompiledRun RandomRun(Random& random) {
+namespace {
+
+// All but exports.
+CompiledRun RandomRunInProcess(Random& random) {
   CompiledRun run;
   run.options.verify = true;
   run.options.check_bounds = random.Chance(80);
@@ -166,6 +177,16 @@ CompiledRun RandomRun(Random& random) {
   run.run_threads = static_cast<int>(1 + random.Below(3));
   if (random.Chance(30)) run.cache = CacheUse::kColdAndWarm;
   if (random.Chance(30)) run.caller = random.Chance(50) ? Caller::kThreads : Caller::kRegion;
+  return run;
+}
+
+}  // namespace
+
+CompiledRun RandomRun(Random& random, bool always_exported) {
+  CompiledRun run = RandomRunInProcess(random);
+  // The system's C compiler takes longer than all the rest.
+  if (random.Chance(8) || always_exported) run.exported = RandomForm(random);
+  run.export_seed = random.Below(1000000);
   return run;
 }
 

@@ -13,6 +13,7 @@
 
 #include "tenon/compiler/compile.h"
 #include "tenon/verify/array_values.h"
+#include "tenon/verify/exported_run.h"
 
 namespace tenon::verify {
 
@@ -37,14 +38,18 @@ struct CompiledRun {
   std::optional<std::uint64_t> symbols;
   // Of such a module: by Lower and Link, which make one plan for all values, where they can.
   bool in_steps = false;
+  // The module is exported in this form as well, with names that `export_seed` says.
+  std::optional<ExportForm> exported;
+  std::uint64_t export_seed = 0;
 
   // Errors: those of Compile and Run; DataLoss where two runs that must give the same bits do not.
   std::vector<NDArray> Of(const ir::Module& module, const std::vector<NDArray>& inputs) const;
   std::string ToString() const;
 };
 
-// Kernels check their bounds. The default options are as likely as all others together.
-CompiledRun RandomRun(Random& random);
+// Kernels check their bounds. The default options are as likely as all others together. One in
+// twelve runs is exported, or every one.
+CompiledRun RandomRun(Random& random, bool always_exported = false);
 
 }  // namespace tenon::verify
 

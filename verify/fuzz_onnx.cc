@@ -15,18 +15,19 @@
 #include "tenon/ir/verify.h"
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/model.h"
-#include "tenon/onnx/tensor.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
-#include "tenon/support/write_file.h"
 #include "tenon/verify/array_values.h"
+#include "tenon/verify/dump_onnx.h"
+#include "tenon/verify/exported_run.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/mutate_onnx.h"
 #include "tenon/verify/random_onnx.h"
+#include "tenon/verify/symbolic_module.h"
 #include "tenon/verify/temporary_folder.h"
 
 namespace tenon::verify {
@@ -45,6 +46,9 @@ constexpr double kTolerance = 1e-4;
 constexpr double kNudge = 1e-6;
 constexpr int kNudges = 16;
 constexpr std::chrono::seconds kMaxTime{20};
+// So that models of a seed stay what they were.
+constexpr std::uint64_t kExports = 0xE4;
+constexpr int kExportedPercent = 4;  // the system's C compiler takes longer than all the rest
 
 bool IsUserError(const absl::Status& status) {
   switch (status.code()) {
@@ -139,8 +143,8 @@ Extent ExtentOf(const ir::Module& module) {
 
 class Check {
  public:
-  Check(std::uint64_t seed, OnnxFuzzStatistics* statistics, const std::string& dump)
-      : seed_(seed), random_(seed ^ 0x5eed), statistics_(statistics), dump_(dump) {}
+  Check(std::uint64_t seed, OnnxFuzzStatistics* statistics, const OnnxFuzzOptions& options)
+      : seed_(seed), random_(seed ^ 0x5eed), statistics_(statistics), options_(options) {}
 
   std::optional<std::string> Of(const onnx::ModelProto& model) {
     const auto start = std::chrono::steady_clock::now();
@@ -262,30 +266,31 @@ class Check {
         }
       }
     }
-    auto words = Differing(*actual, *expected, library == LibraryChoice::kTe ? "te" : "auto");
-    if (!words && !dump_.empty()) Dump(model, *expected);
+    auto words = Differing(*actual, *expected,
+                           library == LibraryChoice::kTe ? "library te" : "library auto");
+    if (!words && !options_.dump.empty())
+      DumpOnnx(StrCat(options_.dump, "/", seed_), model, *module_, inputs_, *expected);
+    if (!words) words = Exported(*expected);
     return words;
   }
 
-  void Dump(const onnx::ModelProto& model, const Arrays& results) const {
-    const fs::path folder = fs::path(dump_) / StrCat(seed_), data = folder / "test_data_set_0";
-    fs::create_directories(data);
-    const auto write = [](const fs::path& path, const google::protobuf::MessageLite& message) {
-      WriteFile(path.string(), {message.SerializeAsString()});
-    };
-    const auto write_tensor = [&](const std::string& name, const NDArray& array,
-                                  const std::string& of) {
-      onnx::TensorProto tensor;
-      onnx_import::ToTensorProto(array, of, &tensor);
-      write(data / name, tensor);
-    };
-    write(folder / "model.onnx", model);
-    const auto& params = module_->Main().params;
-    for (std::size_t i = 0; i < params.size(); ++i)
-      write_tensor(StrCat("input_", i, ".pb"), inputs_[i], ir::Var(params[i]).name());
-    for (std::size_t i = 0; i < results.size(); ++i)
-      write_tensor(StrCat("output_", i, ".pb"), results[i],
-                   model.graph().output(static_cast<int>(i)).name());
+  // The finding of an export. Some of its extents are variables.
+  std::optional<std::string> Exported(const Arrays& expected) {
+    Random random(seed_ ^ kExports);
+    if (!random.Chance(kExportedPercent) && !options_.exports) return std::nullopt;
+    const OnnxFuzzStatistics counted = *statistics_;  // with this case
+    const ExportForm form = RandomForm(random);
+    const std::uint64_t symbols = random.Next(), seed = random.Next();
+    const auto symbolic = random.Chance(40) ? WithSymbols(*module_, symbols) : std::nullopt;
+    const CompileOptions options{.winograd = !has_infinities_, .keep_nan = true};
+    const auto words = CatchErrors([&]() -> std::optional<std::string> {
+      const auto results = RunExported(symbolic.value_or(*module_), inputs_, options, form, seed);
+      return results ? Differing(*results, expected, NameOf(form)) : std::nullopt;
+    });
+    *statistics_ = counted;
+    if (words.ok()) return *words;
+    return StrCat("as ", NameOf(form), ", it fails: ", words.status().ToString(), "\n",
+                  ir::PrintModule(symbolic.value_or(*module_), {.metadata = false}));
   }
 
   void DrawInputs() {
@@ -304,7 +309,7 @@ class Check {
   }
 
   std::optional<std::string> Differing(const Arrays& actual, const Arrays& expected,
-                                       const char* library) {
+                                       std::string_view library) {
     if (actual.size() != expected.size())
       return StrCat("it has ", actual.size(), " results instead of ", expected.size());
     const double relative = std::max(kTolerance, 8 * extent_.rounding);
@@ -328,7 +333,7 @@ class Check {
       ++statistics_->ill_conditioned;
       return std::nullopt;
     }
-    return StrCat("wrong result (library ", library, "): ", *words, "\n",
+    return StrCat("wrong result (", library, "): ", *words, "\n",
                   ir::PrintModule(*module_, {.metadata = false}));
   }
 
@@ -369,7 +374,7 @@ class Check {
   const std::uint64_t seed_;
   Random random_;
   OnnxFuzzStatistics* const statistics_;
-  const std::string& dump_;
+  const OnnxFuzzOptions& options_;
   std::optional<ir::Module> module_;
   Extent extent_;
   Arrays inputs_;
@@ -420,11 +425,13 @@ onnx::ModelProto ReadModel(const OnnxFuzzOptions& options, Random& random) {
 
 // What Check finds, whatever is thrown.
 std::optional<std::string> CheckOnnx(const onnx::ModelProto& model, std::uint64_t seed,
-                                     OnnxFuzzStatistics* statistics, const std::string& dump) {
+                                     OnnxFuzzStatistics* statistics,
+                                     const OnnxFuzzOptions& options) {
   ++statistics->cases;
   std::optional<std::string> words;
   // Anything thrown past the boundaries of import and compile is a finding, too.
-  const absl::Status status = CatchErrors([&] { words = Check(seed, statistics, dump).Of(model); });
+  const absl::Status status =
+      CatchErrors([&] { words = Check(seed, statistics, options).Of(model); });
   if (!status.ok()) return StrCat("an error is thrown: ", status.ToString());
   return words;
 }
@@ -466,7 +473,7 @@ std::optional<std::string> FuzzOnnx(std::uint64_t seed, const OnnxFuzzOptions& o
           ? RandomOnnx(random, {options.ops, options.opset, options.mutate, options.before_import})
           : ReadModel(options, random);
   if (options.before_import) options.before_import(model.SerializeAsString());
-  const auto words = CheckOnnx(model, seed, statistics, options.dump);
+  const auto words = CheckOnnx(model, seed, statistics, options);
   if (!words) return std::nullopt;
   return StrCat("finding of seed ", seed, ": ", *words, "\n", TextOf(model));
 }

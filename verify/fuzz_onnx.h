@@ -32,6 +32,9 @@ struct OnnxFuzzOptions {
   std::string models;
   int opset = 0;  // 0: any from 7 to 21
   bool mutate = true;
+  // Whether every model that gives equal results is exported, too (exported_run.h), instead of
+  // some.
+  bool exports = false;
   // Folder for each model whose results equal the interpreter's, with its inputs and results, in
   // the form of the standard's node tests, to compare with another program. Empty: none.
   std::string dump;

@@ -31,7 +31,10 @@ namespace {
 using ir::Expr;
 using ir::Module;
 
-constexpr const char* kCompile = "compile";  // used beside the names of passes
+// Used beside the names of passes.
+constexpr const char* kCompile = "compile";
+constexpr const char* kExport = "export";  // compiles, too
+bool IsCompile(const std::string& pass) { return pass == kCompile || pass == kExport; }
 // `relative` is what reordered sums of small graphs differ by, relative to the largest element of a
 // result. `nudge` is the change of every intermediate value that explains as much.
 struct Rounding {
@@ -76,7 +79,7 @@ passes::Pass Find(const std::string& pass) {
 Module Apply(const Module& module, const std::string& pass) {
   return passes::RunPasses({Find(pass)}, module, {.verify = true});
 }
-bool KeepsValues(const std::string& pass) { return pass == kCompile || Find(pass).keeps_values; }
+bool KeepsValues(const std::string& pass) { return IsCompile(pass) || Find(pass).keeps_values; }
 
 // Some of the operators that a module calls.
 std::string SomeOperators(const Module& module, Random& random) {
@@ -129,9 +132,9 @@ class Checker {
     bool compiled = false;
     const absl::Status status = CatchErrors([&] {
       for (const std::string& pass : passes) {
-        if (pass == kCompile) {
+        if (IsCompile(pass)) {
           Random random(seed_);
-          const CompiledRun run = RandomRun(random);
+          const CompiledRun run = RandomRun(random, /*always_exported=*/pass == kExport);
           how_ = StrCat(" (", run.ToString(), ")");
           actual = run.Of(module, given.inputs);
           compiled = true;
@@ -323,7 +326,7 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
   for (const std::string& name : names) runs.push_back({name});
   for (int pair = 0; pair < options.pairs; ++pair)
     runs.push_back({random.Of(names), random.Of(names)});
-  if (options.compile) runs.push_back({kCompile});
+  if (options.compile) runs.push_back({options.exports ? kExport : kCompile});
   for (const std::vector<std::string>& run : runs) {
     if (auto finding = CheckPasses(module, run, seed, statistics)) return finding;
   }

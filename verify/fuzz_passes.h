@@ -27,6 +27,8 @@ struct PassFuzzOptions {
   std::vector<std::string> passes;
   int pairs = 4;         // of passes per module, besides each pass alone
   bool compile = false;  // whether to check the compiled module, too
+  // Whether every module that is compiled is exported, too (exported_run.h), instead of some.
+  bool exports = false;
 };
 
 struct PassFuzzStatistics {

@@ -132,7 +132,9 @@ class ModelWriter {
       if (options_.native) {
         address.push_back(StrCat("(void*)(", symbol, " + ", constants_.size(), ")"));
         constants_.append(static_cast<const char*>(constant.raw()), constant.bytes());
-        constants_.resize(RoundUp(constants_.size(), kAlignment));
+        // One without elements has a place, too.
+        const std::size_t none = constant.bytes() == 0 ? 1 : 0;
+        constants_.resize(RoundUp(constants_.size() + none, kAlignment));
         continue;
       }
       const std::string name = file_.Unique(StrCat(options_.name, "_constant", i));

@@ -276,8 +276,8 @@ std::string CExprCodegen::LaneArray(const Expr& vector) {
 
 std::string CExprCodegen::Binary(const loop::BinaryNode& node) {
   const std::string a = Shared(node.a), b = Shared(node.b);
-  if (loop::IsComparison(node.op)) return Infix(a, Operator(node.op), b);
   if (node.a.dtype().is_bool()) return BoolBinary(node.op, a, b);
+  if (loop::IsComparison(node.op)) return Infix(a, Operator(node.op), b);
   return node.a.dtype().is_float() ? FloatBinary(node, a, b) : IntBinary(node, a, b);
 }
 
@@ -356,9 +356,21 @@ std::string CExprCodegen::IntBinary(const loop::BinaryNode& node, const std::str
 // division by false gives false.
 std::string CExprCodegen::BoolBinary(BinaryOp op, const std::string& a, const std::string& b) {
   switch (op) {
+    case BinaryOp::kEQ:
+      return Infix(a, "==", b);
     case BinaryOp::kSub:
     case BinaryOp::kBitXor:
+    case BinaryOp::kNE:
       return Infix(a, "!=", b);
+    // C compilers warn of "a > true" and the like.
+    case BinaryOp::kLT:
+      return Infix(StrCat("!", a), "&&", b);
+    case BinaryOp::kLE:
+      return Infix(StrCat("!", a), "||", b);
+    case BinaryOp::kGT:
+      return Infix(a, "&&", StrCat("!", b));
+    case BinaryOp::kGE:
+      return Infix(a, "||", StrCat("!", b));
     case BinaryOp::kMul:
     case BinaryOp::kDiv:
     case BinaryOp::kFloorDiv:
@@ -375,7 +387,7 @@ std::string CExprCodegen::BoolBinary(BinaryOp op, const std::string& a, const st
     case BinaryOp::kFloorMod:
       return Infix(Infix(a, "&&", b), "&&", "false");
     default:
-      Unreachable("comparisons are written before, and bools do not shift");
+      Unreachable("bools do not shift");
   }
 }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/pad_by_places.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
@@ -13,28 +15,46 @@ namespace tenon::onnx_import {
 namespace {
 
 // Opset 19: the elements begin again after the last one. Cutting off works alike.
-Expr Wrapped(const Node& node, const Expr& x, const std::vector<Ints>& width) {
-  const Shape shape = ShapeOf(x);
+Expr Wrapped(const Node& node, const Expr& x, std::int64_t extent, std::size_t axis,
+             const Ints& width) {
+  const std::int64_t before = width[0], after = width[1];
+  RequireConstantSize(std::fabs(static_cast<double>(before)));
+  RequireConstantSize(std::fabs(static_cast<double>(after)));
+  const double length =
+      static_cast<double>(extent) + static_cast<double>(before) + static_cast<double>(after);
+  if (length < 0 || (extent == 0 && length > 0))
+    throw InvalidArgument(StrCat("axis ", axis, " has ", extent, " elements, which cannot be ",
+                                 "padded by ", before, " and ", after));
+  RequireConstantSize(length);
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < extent + before + after; ++i)
+    places.push_back(((i - before) % extent + extent) % extent);
+  const Expr table =
+      ir::Constant::Make(NDArray::FromVector({static_cast<std::int64_t>(places.size())}, places));
+  return node.Typed(ops::Take(x, table, {.axis = static_cast<std::int64_t>(axis)}));
+}
+
+// Padded by widths for each axis.
+Expr Padded(const Node& node, const Expr& x, const std::vector<PadWidth>& widths,
+            const std::string& mode, const Expr& value) {
+  const std::vector<Dim> dims = DimsOf(x);
+  std::vector<Ints> numbers(widths.size(), Ints{0, 0});
   Expr y = x;
-  for (std::size_t axis = 0; axis < width.size(); ++axis) {
-    const std::int64_t extent = shape[axis], before = width[axis][0], after = width[axis][1];
-    if (before == 0 && after == 0) continue;
-    RequireConstantSize(std::fabs(static_cast<double>(before)));
-    RequireConstantSize(std::fabs(static_cast<double>(after)));
-    const double length =
-        static_cast<double>(extent) + static_cast<double>(before) + static_cast<double>(after);
-    if (length < 0 || (extent == 0 && length > 0))
-      throw InvalidArgument(StrCat("axis ", axis, " has ", extent, " elements, which cannot be ",
-                                   "padded by ", before, " and ", after));
-    RequireConstantSize(length);
-    std::vector<std::int64_t> places;
-    for (std::int64_t i = 0; i < extent + before + after; ++i)
-      places.push_back(((i - before) % extent + extent) % extent);
-    const Expr table =
-        ir::Constant::Make(NDArray::FromVector({static_cast<std::int64_t>(places.size())}, places));
-    y = node.Typed(ops::Take(y, table, {.axis = static_cast<std::int64_t>(axis)}));
+  for (std::size_t axis = 0; axis < widths.size(); ++axis) {
+    const PadWidth& width = widths[axis];
+    const bool is_static = width.is_static();
+    if (is_static) numbers[axis] = {width.before.value(), width.after.value()};
+    if (is_static && (mode != "wrap" || numbers[axis] == Ints{0, 0})) continue;
+    if (is_static && dims[axis].is_static()) {
+      y = Wrapped(node, y, dims[axis].value(), axis, numbers[axis]);
+    } else {
+      y = PaddedByPlaces(node, y, axis, width, mode, value);
+    }
   }
-  return y;
+  if (mode == "wrap") return y;
+  return node.Typed(
+      ir::Call::Make(ops::Known().pad, {y, value},
+                     attrs::Attrs::Make(ops::PadAttrs{.pad_width = numbers, .pad_mode = mode})));
 }
 
 // The axes at input `i`, or all of them.
@@ -52,13 +72,14 @@ Ints AxesAt(const Node& node, std::size_t i, std::size_t rank) {
 std::vector<Expr> Pad(Node& node) {
   const Expr& x = node.input(0);
   const std::string mode = node.String("mode", "constant");
-  Ints pads;
+  std::vector<Dim> pads;
   Expr value = ops::Scalar(0, DataTypeOf(x));
   if (node.opset() < 11) {
-    pads = node.IntsOr("pads", {});
+    const Ints numbers = node.IntsOr("pads", {});
+    pads.assign(numbers.begin(), numbers.end());
     value = ops::Scalar(node.Float("value", 0), DataTypeOf(x));
   } else {
-    pads = node.ConstantInts(1);
+    pads = ExtentsAt(node, 1);
     if (node.has_input(2)) value = node.input(2);
     if (RankOf(value) != 0) value = node.Typed(ops::ReshapeToExtents(value, {}));
   }
@@ -69,43 +90,37 @@ std::vector<Expr> Pad(Node& node) {
   const Ints axes = AxesAt(node, 3, rank);
   if (pads.size() != 2 * axes.size())
     throw InvalidArgument(StrCat("pads has ", pads.size(), " values for ", axes.size(), " axes"));
-  std::vector<Ints> width(rank, Ints{0, 0});
+  std::vector<PadWidth> widths(rank);
   for (std::size_t i = 0; i < axes.size(); ++i)
-    width[static_cast<std::size_t>(axes[i])] = {pads[i], pads[i + axes.size()]};
-  if (mode == "wrap") return {Wrapped(node, x, width)};
-  return {node.Typed(
-      ir::Call::Make(ops::Known().pad, {x, value},
-                     attrs::Attrs::Make(ops::PadAttrs{.pad_width = width, .pad_mode = mode})))};
+    widths[static_cast<std::size_t>(axes[i])] = {pads[i], pads[i + axes.size()]};
+  return {Padded(node, x, widths, mode, value)};
 }
 
 // Opset 18. What is cut off or added in odd number is one more at the end.
 std::vector<Expr> CenterCropPad(Node& node) {
   const Expr& x = node.input(0);
-  const Shape shape = ShapeOf(x);
-  const Ints target = node.ConstantInts(1);
+  const std::vector<Dim> dims = DimsOf(x);
+  const std::vector<Dim> target = ExtentsAt(node, 1);
   Ints axes;
   for (const std::int64_t axis : node.IntsOr("axes", {}))
-    axes.push_back(ops::NormalAxis(axis, shape.size()));
-  if (axes.empty()) axes = AxesAt(node, node.num_inputs(), shape.size());
+    axes.push_back(ops::NormalAxis(axis, dims.size()));
+  if (axes.empty()) axes = AxesAt(node, node.num_inputs(), dims.size());
   if (target.size() != axes.size())
     throw InvalidArgument(
         StrCat("input 1 has ", target.size(), " extents for ", axes.size(), " axes"));
-  Ints begin(shape.size(), 0), end(shape.begin(), shape.end());
-  std::vector<Ints> width(shape.size(), Ints{0, 0});
+  std::vector<PadWidth> widths(dims.size());
+  bool is_same = true;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto axis = static_cast<std::size_t>(axes[i]);
-    if (target[i] < 0) throw InvalidArgument(StrCat("input 1 has the extent ", target[i]));
-    const std::int64_t more = target[i] - shape[axis];
-    if (more > 0) width[axis] = {more / 2, more - more / 2};
-    if (more < 0) {
-      begin[axis] = -more / 2;
-      end[axis] = begin[axis] + target[i];
-    }
+    if (target[i].is_static() && target[i].value() < 0)
+      throw InvalidArgument(StrCat("input 1 has the extent ", target[i].value()));
+    const Dim more = target[i] - dims[axis];
+    const Dim before = FloorDiv(Max(more, 0), 2) - FloorDiv(Max(Dim(0) - more, 0), 2);
+    widths[axis] = {before, more - before};
+    is_same = is_same && more == Dim(0);
   }
-  Expr y = x;
-  if (end != shape) y = node.Typed(ops::StridedSlice(y, {.begin = begin, .end = end}));
-  if (ShapeOf(y) != shape || target != shape) y = node.Typed(ops::Pad(y, width, 0, DataTypeOf(x)));
-  return {y};
+  if (is_same) return {x};
+  return {Padded(node, x, widths, "constant", ops::Scalar(0, DataTypeOf(x)))};
 }
 
 }  // namespace

@@ -71,6 +71,13 @@ std::optional<Dim> Truncated(const Dim& a, const Dim& b) {
   return above && below ? std::optional(*above - *below) : std::nullopt;
 }
 
+// What is left of `a` after `quotient` times `b`.
+template <std::optional<Dim> (*kQuotient)(const Dim&, const Dim&)>
+std::optional<Dim> Remainder(const Dim& a, const Dim& b) {
+  const std::optional<Dim> quotient = kQuotient(a, b);
+  return quotient ? std::optional(a - *quotient * b) : std::nullopt;
+}
+
 std::optional<Dims> OfTake(const ir::CallNode& call, const Dims& data) {
   const auto* indices = call.args[1].As<ir::ConstantNode>();
   const std::optional<Dims> places = indices == nullptr ? std::nullopt : OfConstant(indices->data);
@@ -163,6 +170,8 @@ std::optional<Dims> OfCall(const ir::CallNode& call, const Values& values) {
       {known.minimum, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return Min(x, y); }},
       {known.divide, Truncated},
       {known.floor_divide, Quotient},
+      {known.mod, Remainder<Truncated>},
+      {known.floor_mod, Remainder<Quotient>},
   };
   for (const auto& [op, function] : rows) {
     if (call.callee == op) return Pairwise(*a, *b, function);

@@ -62,6 +62,13 @@ ir::Module Sorter() {
       "  (%0.0, %0.1, scatter_elements(%u, argsort(%x), %x, axis=1, reduction=\"add\"))\n}\n");
 }
 
+// Its only constant has no elements.
+ir::Module WithAnEmptyConstant() {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({0, 17}, Int32));
+  return ir::Module::FromExpr(
+      ops::BiasAdd(x, ir::Constant::Make(NDArray::Zeros({0}, Int32)), {.axis = 0}));
+}
+
 // Nothing that is computed on the way has elements.
 ir::Module WithoutElements() {
   return Parsed(
@@ -128,7 +135,8 @@ void ExpectSameBytes(const std::vector<NDArray>& got, const std::vector<NDArray>
 
 TEST(ExportTest, ASharedLibraryGivesTheBitsOfTheExecutable) {
   const ScopedFolder folder;
-  for (const ir::Module& module : {Classifier(), WithConstants(), Sorter(), WithoutElements()}) {
+  for (const ir::Module& module :
+       {Classifier(), WithConstants(), Sorter(), WithoutElements(), WithAnEmptyConstant()}) {
     const Lowered lowered = LoweredFor(module);
     const runtime::Inputs inputs = RandomInputs(module, 3);
     ASSERT_EQ(ExportSharedLibrary(lowered, folder / "net.so"), absl::OkStatus());

@@ -69,6 +69,35 @@ TEST_F(CliTest, AModelForAllExtentsIsSavedAndRunOnAnyOfThem) {
               HasSubstr("tenon explore times kernels, and needs numbers for all extents"));
 }
 
+TEST_F(CliTest, ASavedExecutableTakesExtentsOfRandomInputs) {
+  Write("rows.relay",
+        "def @main(%x: Tensor[(n, #k), float32], %y: Tensor[(n, 2), float32]) "
+        "{ (exp(%x), exp(%y)) }\n");
+  OutputOf("compile %/rows.relay --emit=executable -o %/saved");
+  for (const char* source : {"rows.relay", "saved"}) {
+    const std::string run = StrCat("run %/", source, " ");
+    EXPECT_THAT(OutputOf(run), HasSubstr("result 0: float32 (16, 16)"));
+    EXPECT_THAT(
+        OutputOf(StrCat(run, "--extent n=3 --extent '#k=5'")),
+        AllOf(HasSubstr("result 0: float32 (3, 5)"), HasSubstr("result 1: float32 (3, 2)"),
+              HasSubstr("inputs are random, --seed 0: x float32 (3, 5), y float32 (3, 2)")));
+    EXPECT_THAT(ErrorOf(StrCat(run, "--extent m=3")),
+                HasSubstr("--extent: the inputs have no variable m; they have #k, n"));
+    EXPECT_THAT(ErrorOf(StrCat(run, "--extent n=0")),
+                HasSubstr("--extent: 0 is not an extent of the variable n; these are integers from "
+                          "1 on"));
+    EXPECT_THAT(ErrorOf(StrCat(run, "--extent '#k=-1'")), HasSubstr("integers from 0 on"));
+    EXPECT_THAT(ErrorOf(StrCat(run, "--extent n=3 --input x=%/x.npy")),
+                AllOf(HasSubstr("--extent"), HasSubstr("--input")));
+  }
+  EXPECT_THAT(OutputOf("run %/rows.relay --extent '#k=0'"), HasSubstr("result 0: float32 (16, 0)"));
+  EXPECT_THAT(ErrorOf("run %/saved --shape x=3,5"),
+              AllOf(HasSubstr("--shape is for models"), HasSubstr("--extent NAME=7")));
+  EXPECT_THAT(ErrorOf("run %/saved --library te"), Not(HasSubstr("--extent")));
+  EXPECT_THAT(ErrorOf("compile %/rows.relay --extent n=3"), HasSubstr("--extent"))
+      << "no input is made";
+}
+
 TEST_F(CliTest, AKernelOfALibraryIsNoTensorExpression) {
   for (const char* stage : {"te", "schedule", "loops", "llvm"})
     EXPECT_THAT(OutputOf(StrCat("compile %/model.relay --library onednn --emit ", stage)),

@@ -67,6 +67,15 @@ TEST(FuzzPassesTest, CompiledModulesComputeWhatTheirOperatorsSay) {
   }
 }
 
+TEST(FuzzPassesTest, ExportedModulesComputeWhatTheirOperatorsSay) {
+  PassFuzzStatistics statistics;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const auto finding = FuzzPasses(
+        seed, {.passes = {"InferType"}, .pairs = 0, .compile = true, .exports = true}, &statistics);
+    ASSERT_FALSE(finding.has_value()) << *finding;
+  }
+}
+
 // What the fuzzer has found, reduced; docs/bugs-found.md counts them.
 class GraphFindingTest : public ::testing::TestWithParam<NamedText> {};
 

@@ -68,6 +68,19 @@ TEST_P(EachType, BinaryOperationsAgree) {
                                [&](const auto& e) { return loop::Binary(binary, e[0], e[1]); }),
                    {x, y, NDArray::Zeros({kCount}, loop::IsComparison(binary) ? Bool : type)});
   }
+  // C compilers warn where a comparison with a constant says nothing.
+  if (type.is_bool()) {
+    for (const BinaryOp order : {BinaryOp::kLT, BinaryOp::kLE, BinaryOp::kGT, BinaryOp::kGE}) {
+      for (const int constant : {0, 1}) {
+        comparison.Add(
+            Elementwise(StrCat("than", constant, "_", kNames[static_cast<int>(order)]), {type},
+                        [&](const auto& e) {
+                          return loop::Binary(order, e[0], loop::Constant(type, constant));
+                        }),
+            {x, NDArray::Zeros({kCount}, Bool)});
+      }
+    }
+  }
   // A constant divisor has another form.
   if (!type.is_bool()) {
     for (const int divisor : {3, 8}) {

@@ -1,0 +1,74 @@
+#include "tenon/onnx/convert/pad_by_places.h"
+
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+// A scalar of int64 that has the value of an expression, which is at least 0.
+Expr ValueOfCount(const Node& node, const Dim& count) {
+  if (count.is_static()) return Integer(count.value());
+  const Expr one = ir::Constant::Make(NDArray::Scalar<bool>(false));
+  return node.Typed(ExtentValue(node.Typed(BroadcastTo(node.extents(), one, {count})), 0));
+}
+
+// The same of any expression.
+Expr ValueOf(const Node& node, const Dim& number) {
+  if (number.is_static()) return Integer(number.value());
+  const Expr above = ValueOfCount(node, Max(number, 0));
+  const Dim below = Max(Dim(0) - number, 0);
+  if (below == Dim(0)) return above;
+  return node.Typed(ops::Subtract(above, ValueOfCount(node, below)));
+}
+
+// The places among `extent` elements in which a walk to and fro is at `places`.
+Expr Reflected(const Node& node, const Expr& places, const Expr& extent) {
+  const auto binary = [&](const Expr& op, const Expr& a, const Expr& b) {
+    return node.Typed(ir::Call::Make(op, {a, b}));
+  };
+  const auto& known = ops::Known();
+  // A single element is met again at each step.
+  const Expr last = binary(known.subtract, extent, Integer(1));
+  const Expr period = binary(known.maximum, binary(known.add, last, last), Integer(1));
+  const Expr forth = binary(known.floor_mod, places, period);
+  return binary(known.minimum, forth, binary(known.subtract, period, forth));
+}
+
+}  // namespace
+
+Expr PaddedByPlaces(const Node& node, const Expr& x, std::size_t axis, const PadWidth& width,
+                    const std::string& mode, const Expr& value) {
+  const std::vector<Dim> dims = DimsOf(x);
+  const Dim length = dims[axis] + width.before + width.after;
+  const Expr extent = node.Typed(ExtentValue(x, axis));
+  const Expr places = node.Typed(
+      ops::Subtract(node.Typed(Places(node.extents(), length)), ValueOf(node, width.before)));
+  const auto taken = [&](const Expr& from, const Expr& at, const char* outside) {
+    return node.Typed(
+        ops::Take(from, at, {.axis = static_cast<std::int64_t>(axis), .mode = outside}));
+  };
+  const auto binary = [&](const Expr& op, const Expr& a, const Expr& b) {
+    return node.Typed(ir::Call::Make(op, {a, b}));
+  };
+  if (mode == "wrap") return taken(x, places, "wrap");
+  if (mode == "reflect") return taken(x, Reflected(node, places, extent), "clip");
+  if (mode == "edge") return taken(x, places, "clip");
+  const auto& known = ops::Known();
+  const Expr is_inside = binary(known.logical_and, binary(known.greater_equal, places, Integer(0)),
+                                binary(known.less, places, extent));
+  const std::optional<std::int64_t> least = dims[axis].LowerBound();
+  if (!least || *least < 1) {
+    // From an axis without elements none can be taken, so it gets one.
+    std::vector<Dim> one = dims;
+    one[axis] = 1;
+    const Expr filled = node.Typed(ops::Concatenate(
+        {x, node.Typed(BroadcastTo(node.extents(), value, one))}, static_cast<std::int64_t>(axis)));
+    return taken(filled, node.Typed(ops::Where(is_inside, places, extent)), "clip");
+  }
+  const auto after = static_cast<std::int64_t>(dims.size() - 1 - axis);
+  const Expr along = node.Typed(ops::ExpandDims(is_inside, 1, after));
+  return node.Typed(ops::Where(along, taken(x, places, "clip"), value));
+}
+
+}  // namespace tenon::onnx_import
