@@ -172,7 +172,7 @@ std::vector<Expr> Concat(Node& node) {
 }
 
 std::vector<Expr> Split(Node& node) {
-  const Expr& x = node.input(0);
+  Expr x = node.input(0);
   const std::int64_t axis = AxisOf(node, 0);
   const Dim whole = DimsOf(x)[static_cast<std::size_t>(axis)];
   const std::int64_t parts = node.num_outputs();
@@ -214,14 +214,17 @@ std::vector<Expr> Split(Node& node) {
       sum = sum + length;
       cuts.push_back(sum.value());
     }
-    std::vector<Expr> outputs = parts_of({.indices_or_sections = cuts, .axis = axis});
-    if (last.is_static() && last.value() > 0) {
+    if (last.is_static()) {
       // The extent must then be a certain number. The relation of reshape asks for that.
+      sum = sum + last;
+      if (sum == Dim(0))
+        throw Unimplemented(
+            StrCat("an extent of ", whole.ToString(), " is split into parts that are all empty"));
       Ints codes(DimsOf(x).size(), 0);
-      codes[static_cast<std::size_t>(axis)] = last.value();
-      outputs.back() = node.Typed(ops::Reshape(outputs.back(), codes));
+      codes[static_cast<std::size_t>(axis)] = sum.value();
+      x = node.Typed(ops::Reshape(x, codes));
     }
-    return outputs;
+    return parts_of({.indices_or_sections = cuts, .axis = axis});
   }
   if (!IsStatic(given))
     throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into parts of ",

@@ -36,6 +36,8 @@ TileShape ChooseTile(const Size& all_rows, std::int64_t columns, const Target& t
                      std::int64_t lanes) {
   constexpr TileShape kShapes[] = {{4, 4}, {6, 3}, {8, 2}, {14, 1}};
   constexpr TileShape kOfFewRows[] = {{3, 8}, {3, 6}, {3, 5}, {3, 4}};
+  // Of results that are as wide as so many tiles.
+  constexpr TileShape kWide[] = {{3, 8}, {3, 7}, {4, 6}, {3, 6}, {4, 5}, {3, 5}};
   constexpr TileShape kIn16Registers[] = {{3, 3}, {6, 2}, {5, 2}, {12, 1}};
   constexpr TileShape kOfFewRowsIn16Registers[] = {{3, 3}, {3, 2}};
   const std::int64_t rows = all_rows.planned;
@@ -57,9 +59,13 @@ TileShape ChooseTile(const Size& all_rows, std::int64_t columns, const Target& t
                                std::max(tile.rows * tile.vectors, kSumsInFlight));
   };
   TileShape best{};
-  for (TileShape tile : shapes) {
+  const auto consider = [&](TileShape tile) {
     tile = {std::min(tile.rows, rows), std::min(tile.vectors, vectors)};
     if (best.rows == 0 || time(tile) < time(best)) best = tile;
+  };
+  std::ranges::for_each(shapes, consider);
+  for (const TileShape& tile : kWide) {
+    if (HasManyRegisters(target) && !few && vectors % tile.vectors == 0) consider(tile);
   }
   return best;
 }

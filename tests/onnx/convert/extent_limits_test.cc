@@ -142,6 +142,13 @@ TEST(ExtentLimitsTest, PartsOfAnExtentMustMakeItUp) {
   }
 }
 
+TEST(ExtentLimitsTest, AnEmptyLastPartLeavesNothingOver) {
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(SplitOf({3, 0}, 2).Bytes(), AnyShapes()))));
+  EXPECT_EQ(ValueOrThrow(exe.Run({{"x", Random({3}, 1)}}))[1].shape(), Shape{0});
+  EXPECT_EQ(exe.Run({{"x", Random({5}, 1)}}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 // k is the extent of one input, along an axis of another.
 TEST(ExtentLimitsTest, AsManyOfTheGreatestAsThereAre) {
   Model model;
