@@ -122,7 +122,7 @@ TEST(StrategyTest, RowsOfTheSecondOperandAreReadInPlaceWhereThatPays) {
   };
   const Case cases[] = {{1, 16, 256, 100, false}, {1, 33, 256, 100, true}, {1, 100, 64, 7, false},
                         {1, 16, 250, 100, true},  {3, 50, 128, 50, false}, {3, 50, 16, 1000, false},
-                        {3, 50, 128, 100, true},  {1, 16, 256, 0, false}};
+                        {3, 50, 128, 100, false}, {3, 50, 256, 100, true}, {1, 16, 256, 0, false}};
   for (const Case& c : cases) {
     const std::string batch = c.batch > 1 ? StrCat(c.batch, ", ") : "";
     const ir::Module module = Parsed(
