@@ -29,21 +29,9 @@ constexpr int kOtherShapes = 4;
 
 // Inputs under names that C does not have.
 ir::Module WithOddNames(const ir::Module& module, Random& random) {
-  static const std::vector<std::string> kNames = {"int",
-                                                  "run",
-                                                  "a b",
-                                                  "*/ #error",
-                                                  "\"",
-                                                  "v",
-                                                  "net",
-                                                  "über",
-                                                  "0",
-                                                  "\\",
-                                                  "?"
-                                                  "?/",
-                                                  "inputs",
-                                                  "a\nb",
-                                                  "x"};
+  static const std::vector<std::string> kNames = {"int",  "run",    "a b",  "*/ #error", "\"",
+                                                  "v",    "net",    "über", "0",         "\\",
+                                                  "?\?/", "inputs", "a\nb", "x"};
   const ir::FunctionNode& main = module.Main();
   std::set<std::string> taken;
   std::vector<Expr> params;
