@@ -10,6 +10,7 @@ void Schedule::Prefetch(const Tensor& tensor, const Tensor& reader, const IterVa
   Stage& stage = (*this)[reader];
   (*this)[tensor];  // throws when it is foreign
   stage.RequireUpdates("prefetch", axis);
+  if (!offset.defined()) stage.Refuse("prefetch", &axis, "the offset is null");
   if (offset.dtype() != Int64) {
     stage.Refuse("prefetch", &axis,
                  StrCat("the offset ", loop::Print(offset), " is no int64 number of iterations"));

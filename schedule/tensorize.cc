@@ -284,6 +284,7 @@ TensorizeMatch MatchTensorize(const TensorizeSite& site) { return Matcher(site).
 
 Stage& Stage::Tensorize(const IterVar& axis, const te::TensorIntrinsic& intrinsic) {
   Position("tensorize", axis);
+  if (!intrinsic) Refuse("tensorize", &axis, "the intrinsic is null");
   const auto refuse = [&](const std::string& reason) {
     Refuse("tensorize", &axis, StrCat("intrinsic ", intrinsic->name, ": ", reason));
   };

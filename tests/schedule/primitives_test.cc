@@ -95,6 +95,17 @@ INSTANTIATE_TEST_SUITE_P(
              "the factor must be one of 1 to 2^40"},
         Case{"NoStorePredicate", [](Fixture& f) { f.s[f.middle].SetStorePredicate(nullptr); },
              "set_store_predicate: stage middle: the predicate is null"},
+        Case{"NoPrefetchOffset",
+             [](Fixture& f) {
+               const te::IterVar axis = f.s[f.middle].axis(0);
+               f.s.Prefetch(f.a, f.middle, axis, Expr());
+             },
+             "the offset is null"},
+        Case{"NoIntrinsic",
+             [](Fixture& f) {
+               f.s[f.middle].Tensorize(f.s[f.middle].axis(0), te::TensorIntrinsic());
+             },
+             "the intrinsic is null"},
         Case{"SplitOfAForeignAxis", [](Fixture& f) { f.s[f.middle].Split(f.sum.axis(0), 2); },
              "is not part of the schedule of this stage; its loops are: ax0, ax1"},
         Case{"FuseOfNoAxes", [](Fixture& f) { f.s[f.middle].Fuse(std::vector<te::IterVar>()); },
