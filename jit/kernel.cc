@@ -28,6 +28,7 @@
 #include "tenon/loop/verify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
+#include "tenon/support/present.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::jit {
@@ -235,23 +236,19 @@ class KernelCallable : public Callable {
   std::vector<std::int64_t> extents_;
 };
 
-// `state` where there is one. Throws FailedPrecondition.
-template <typename State>
-const State& Present(const std::shared_ptr<State>& state) {
-  if (state == nullptr)
-    throw FailedPrecondition("the kernel has no code: it was not compiled, or has been moved from");
-  return *state;
-}
+constexpr const char* kNoCode =
+    "the kernel has no code: it was not compiled, or has been moved from";
 
 }  // namespace
 
-const std::string& Kernel::name() const { return Present(state_).function.name; }
-const loop::Function& Kernel::function() const { return Present(state_).function; }
+const std::string& Kernel::name() const { return Present(state_, kNoCode).function.name; }
+const loop::Function& Kernel::function() const { return Present(state_, kNoCode).function; }
 
 absl::Status Kernel::Run(std::span<const NDArray> arrays) const {
   return CatchErrors([&] {
-    const std::vector<std::int64_t> extents = BindExtents(Present(state_).function, arrays);
-    RequireApart(Present(state_).function, arrays, Present(state_).Writes());
+    const State& state = Present(state_, kNoCode);
+    const std::vector<std::int64_t> extents = BindExtents(state.function, arrays);
+    RequireApart(state.function, arrays, state.Writes());
     std::vector<void*> buffers;
     for (const NDArray& array : arrays) buffers.push_back(array.raw());
     RunUnchecked(buffers.data(), extents.data());
@@ -261,9 +258,9 @@ absl::Status Kernel::Run(std::span<const NDArray> arrays) const {
 void Kernel::RunUnchecked(void* const* buffers, const std::int64_t* extents) const {
   // Here, so that every way into the code and every number of threads gives the same bits.
   const ScopedFlushDenormals flush;
-  const std::int32_t status = Present(state_).options.check_bounds
-                                  ? Present(state_).RunWithChecks(buffers, extents)
-                                  : Present(state_).entry(buffers, extents);
+  const State& state = Present(state_, kNoCode);
+  const std::int32_t status = state.options.check_bounds ? state.RunWithChecks(buffers, extents)
+                                                         : state.entry(buffers, extents);
   if (status == kOutOfMemory) {
     throw Error(absl::StatusCode::kResourceExhausted,
                 StrCat("kernel ", name(), ": out of memory for an intermediate result"));
@@ -271,18 +268,22 @@ void Kernel::RunUnchecked(void* const* buffers, const std::int64_t* extents) con
 }
 
 std::shared_ptr<const Callable> Kernel::AsCallable(std::vector<std::int64_t> extents) const {
-  CheckInvariant(Present(state_).function.scalars.size() == extents.size(),
+  CheckInvariant(Present(state_, kNoCode).function.scalars.size() == extents.size(),
                  "a step of a compiled graph has a value for each symbolic extent");
   return std::make_shared<KernelCallable>(*this, std::move(extents));
 }
 
-std::string Kernel::Text(KernelText kind) const { return Present(state_).Texts().Text(kind); }
-
-std::string Kernel::LlvmIr(bool optimized) const {
-  return Present(state_).Texts().LlvmIr(optimized);
+std::string Kernel::Text(KernelText kind) const {
+  return Present(state_, kNoCode).Texts().Text(kind);
 }
 
-std::string Kernel::CSource() const { return ValueOrThrow(jit::CSource(Present(state_).function)); }
+std::string Kernel::LlvmIr(bool optimized) const {
+  return Present(state_, kNoCode).Texts().LlvmIr(optimized);
+}
+
+std::string Kernel::CSource() const {
+  return ValueOrThrow(jit::CSource(Present(state_, kNoCode).function));
+}
 
 absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options) {
   absl::StatusOr<std::vector<Kernel>> kernels = CompileAll({&function, 1}, options);

@@ -14,8 +14,8 @@ namespace tenon::loop {
 namespace {
 
 // An extent and a factor together stay far from the end of int64.
-constexpr std::int64_t kGreatestFactor = std::int64_t{1} << 40;
-constexpr int kGreatestDepth = 4096;
+constexpr std::int64_t kMaxFactor = std::int64_t{1} << 40;
+constexpr int kMaxDepth = 4096;
 
 }  // namespace
 
@@ -36,8 +36,7 @@ std::optional<std::string> WhyNoFactor(const Expr& e) {
   const auto* imm = e.As<IntImmNode>();
   if (e.dtype() != Int64 || (imm != nullptr && imm->value < 1))
     return "it must be an int64 of at least 1";
-  if (imm != nullptr && imm->value > kGreatestFactor)
-    return StrCat("it must be at most ", kGreatestFactor);
+  if (imm != nullptr && imm->value > kMaxFactor) return StrCat("it must be at most ", kMaxFactor);
   if (ReadsMemory(e)) return "it reads memory; it must be made of constants and extents alone";
   return std::nullopt;
 }
@@ -70,8 +69,8 @@ void RequireDepth(const Expr& e, const std::string& what) {
   while (!stack.empty()) {
     Frame& top = stack.back();
     if (top.next == top.operands.size()) {
-      if (top.depth > kGreatestDepth) {
-        throw InvalidArgument(StrCat(what, " has more than ", kGreatestDepth,
+      if (top.depth > kMaxDepth) {
+        throw InvalidArgument(StrCat(what, " has more than ", kMaxDepth,
                                      " operands within each other; store a part of it in a tensor "
                                      "of its own"));
       }

@@ -21,6 +21,7 @@
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
+#include "tenon/support/present.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::runtime {
@@ -112,18 +113,13 @@ Executable::State::~State() = default;
 
 namespace {
 
-// `state` where there is one. Throws FailedPrecondition.
-template <typename State>
-State& Present(const std::shared_ptr<State>& state) {
-  if (state == nullptr)
-    throw FailedPrecondition("the executable has been moved from; use the one that it moved to");
-  return *state;
-}
+constexpr const char* kMovedFrom =
+    "the executable has been moved from; use the one that it moved to";
 
 }  // namespace
 
 Session::Workspace::Workspace(const Executable& executable)
-    : parts_(Present(executable.state_).parts),
+    : parts_(Present(executable.state_, kMovedFrom).parts),
       memory_(parts_.memory != nullptr ? parts_.memory : std::make_shared<WorkingMemory>()),
       inputs_(executable.inputs()) {
   const Plan& plan = parts_.plan;
@@ -264,24 +260,26 @@ Executable::Executable(Parts parts) : state_(std::make_shared<State>()) {
   state_->parts = std::move(parts);
 }
 
-const Plan& Executable::plan() const { return Present(state_).parts.plan; }
+const Plan& Executable::plan() const { return Present(state_, kMovedFrom).parts.plan; }
 const std::vector<std::shared_ptr<const jit::Callable>>& Executable::kernels() const {
-  return Present(state_).parts.kernels;
+  return Present(state_, kMovedFrom).parts.kernels;
 }
 const std::vector<NDArray>& Executable::constants() const {
-  return Present(state_).parts.constants;
+  return Present(state_, kMovedFrom).parts.constants;
 }
-int Executable::threads() const { return Present(state_).parts.threads; }
+int Executable::threads() const { return Present(state_, kMovedFrom).parts.threads; }
 
-const Program* Executable::program() const { return Present(state_).parts.program.get(); }
+const Program* Executable::program() const {
+  return Present(state_, kMovedFrom).parts.program.get();
+}
 
 bool Executable::is_symbolic() const {
-  return Present(state_).parts.bind != nullptr ||
+  return Present(state_, kMovedFrom).parts.bind != nullptr ||
          (program() != nullptr && program()->solve != nullptr);
 }
 
 std::vector<InputInfo> Executable::inputs() const {
-  if (is_symbolic() || program() != nullptr) return Present(state_).parts.inputs;
+  if (is_symbolic() || program() != nullptr) return Present(state_, kMovedFrom).parts.inputs;
   std::vector<InputInfo> inputs;
   for (const Node& node : plan().nodes) {
     if (node.kind != NodeKind::kInput) continue;
@@ -292,7 +290,9 @@ std::vector<InputInfo> Executable::inputs() const {
 }
 
 Executable Executable::Bound(const Inputs& inputs) const {
-  return Present(state_).parts.bind != nullptr ? Present(state_).parts.bind(inputs) : *this;
+  return Present(state_, kMovedFrom).parts.bind != nullptr
+             ? Present(state_, kMovedFrom).parts.bind(inputs)
+             : *this;
 }
 absl::StatusOr<Executable> Executable::Bind(const Inputs& inputs) const {
   return CatchErrors([&] { return Bound(inputs); });
@@ -302,16 +302,16 @@ template <typename Body>
 std::vector<NDArray> Executable::WithWorkspace(const Body& body) const {
   std::unique_ptr<Session::Workspace> workspace;
   {
-    const std::lock_guard<std::mutex> lock(Present(state_).mutex);
-    if (!Present(state_).idle.empty()) {
-      workspace = std::move(Present(state_).idle.back());
-      Present(state_).idle.pop_back();
+    const std::lock_guard<std::mutex> lock(Present(state_, kMovedFrom).mutex);
+    if (!Present(state_, kMovedFrom).idle.empty()) {
+      workspace = std::move(Present(state_, kMovedFrom).idle.back());
+      Present(state_, kMovedFrom).idle.pop_back();
     }
   }
   if (workspace == nullptr) workspace = std::make_unique<Session::Workspace>(*this);
   std::vector<NDArray> results = body(*workspace);
-  const std::lock_guard<std::mutex> lock(Present(state_).mutex);
-  Present(state_).idle.push_back(std::move(workspace));
+  const std::lock_guard<std::mutex> lock(Present(state_, kMovedFrom).mutex);
+  Present(state_, kMovedFrom).idle.push_back(std::move(workspace));
   return results;
 }
 
@@ -319,7 +319,7 @@ std::vector<NDArray> Executable::RunOnce(const Inputs& inputs, int threads,
                                          std::vector<NodeTime>* times) const {
   const jit::ScopedThreads scope(threads);
   if (program() != nullptr)
-    return RunProgram(*program(), Present(state_).parts.inputs, inputs, times);
+    return RunProgram(*program(), Present(state_, kMovedFrom).parts.inputs, inputs, times);
   return WithWorkspace([&](Session::Workspace& workspace) { return workspace.Run(inputs, times); });
 }
 
@@ -336,8 +336,10 @@ absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const
 }
 
 std::optional<ThreadChoice> Executable::thread_choice() const {
-  const std::lock_guard<std::mutex> lock(Present(state_).mutex);
-  return Present(state_).idle.empty() ? std::nullopt : Present(state_).idle.back()->thread_choice();
+  const std::lock_guard<std::mutex> lock(Present(state_, kMovedFrom).mutex);
+  return Present(state_, kMovedFrom).idle.empty()
+             ? std::nullopt
+             : Present(state_, kMovedFrom).idle.back()->thread_choice();
 }
 
 int Executable::num_kernel_calls() const {

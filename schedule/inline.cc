@@ -27,11 +27,10 @@ Expr Inliner::Mutate(const Expr& e) {
   loop::ExprMap values;
   for (std::size_t d = 0; d < op.axes.size(); ++d) values[op.axes[d].var] = load->indices[d];
   // Each takes stack of its own while those that it reads are inlined.
-  constexpr int kMostWithinEachOther = 2048;
-  if (++level_ > kMostWithinEachOther) {
+  constexpr int kMaxNesting = 2048;
+  if (++level_ > kMaxNesting) {
     throw InvalidArgument(StrCat("compute_inline: stage ", stage->name(), " is inlined with ",
-                                 kMostWithinEachOther,
-                                 " others that read each other; store one of them"));
+                                 kMaxNesting, " others that read each other; store one of them"));
   }
   const Expr body =
       (*this)(loop::Substitute(op.body[static_cast<std::size_t>(tensor.index())], values));

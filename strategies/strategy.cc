@@ -79,6 +79,7 @@ class Table {
  public:
   Table(const Group& group, const StrategyOptions& options, const CompositeMaker* maker)
       : group_(group), lowering_(LoweringOf(group)) {
+    lowering_.config = &config_;
     const bool te_only = options.library == LibraryChoice::kTe || options.lowering.generic;
     if (maker != nullptr && maker->row) AddImplementation(*maker->row, te_only);
     const ir::CallNode* anchor = group.Anchor();
@@ -191,10 +192,7 @@ class Table {
     std::vector<Candidate> forms =
         compute == nullptr ? std::vector<Candidate>() : WeighedForms(*anchor);
     if (forms.empty())
-      Add({.name = kTe}, [this](const Group& group) {
-        lowering_.config = &config_;
-        return BuildFromTe(group, lowering_);
-      });
+      Add({.name = kTe}, [this](const Group& group) { return BuildFromTe(group, lowering_); });
     for (std::size_t i = 0; i < forms.size(); ++i) {
       const TeForm& form = compute->forms[i];
       if (lowering_.plain_forms && i + 1 < forms.size() && !forms[i].refusal)
@@ -208,7 +206,6 @@ class Table {
       Add(forms[i], [this, anchor, &form](const Group& group) {
         lowering_.formed = anchor;
         lowering_.form = &form;
-        lowering_.config = &config_;
         return BuildFromTe(group, lowering_);
       });
     }

@@ -51,13 +51,8 @@ Range ParseRange(const std::string& text) {
 
 std::vector<Range> ParseRanges(const std::string& text) {
   std::vector<Range> ranges;
-  std::size_t begin = 0;
-  while (true) {
-    const std::size_t comma = text.find(',', begin);
-    ranges.push_back(ParseRange(text.substr(begin, comma - begin)));
-    if (comma == std::string::npos) return ranges;
-    begin = comma + 1;
-  }
+  for (const std::string& part : StrSplit(text, ',')) ranges.push_back(ParseRange(part));
+  return ranges;
 }
 
 using Inputs = std::map<std::string, std::vector<Dim>>;

@@ -22,17 +22,18 @@ Expr ValueOf(const Node& node, const Dim& number) {
   return node.Typed(ops::Subtract(above, ValueOfCount(node, below)));
 }
 
+Expr Binary(const Node& node, const Expr& op, const Expr& a, const Expr& b) {
+  return node.Typed(ir::Call::Make(op, {a, b}));
+}
+
 // The places among `extent` elements in which a walk to and fro is at `places`.
 Expr Reflected(const Node& node, const Expr& places, const Expr& extent) {
-  const auto binary = [&](const Expr& op, const Expr& a, const Expr& b) {
-    return node.Typed(ir::Call::Make(op, {a, b}));
-  };
   const auto& known = ops::Known();
   // A single element is met again at each step.
-  const Expr last = binary(known.subtract, extent, Integer(1));
-  const Expr period = binary(known.maximum, binary(known.add, last, last), Integer(1));
-  const Expr forth = binary(known.floor_mod, places, period);
-  return binary(known.minimum, forth, binary(known.subtract, period, forth));
+  const Expr last = Binary(node, known.subtract, extent, Integer(1));
+  const Expr period = Binary(node, known.maximum, Binary(node, known.add, last, last), Integer(1));
+  const Expr forth = Binary(node, known.floor_mod, places, period);
+  return Binary(node, known.minimum, forth, Binary(node, known.subtract, period, forth));
 }
 
 }  // namespace
@@ -48,15 +49,13 @@ Expr PaddedByPlaces(const Node& node, const Expr& x, std::size_t axis, const Pad
     return node.Typed(
         ops::Take(from, at, {.axis = static_cast<std::int64_t>(axis), .mode = outside}));
   };
-  const auto binary = [&](const Expr& op, const Expr& a, const Expr& b) {
-    return node.Typed(ir::Call::Make(op, {a, b}));
-  };
   if (mode == "wrap") return taken(x, places, "wrap");
   if (mode == "reflect") return taken(x, Reflected(node, places, extent), "clip");
   if (mode == "edge") return taken(x, places, "clip");
   const auto& known = ops::Known();
-  const Expr is_inside = binary(known.logical_and, binary(known.greater_equal, places, Integer(0)),
-                                binary(known.less, places, extent));
+  const Expr is_inside =
+      Binary(node, known.logical_and, Binary(node, known.greater_equal, places, Integer(0)),
+             Binary(node, known.less, places, extent));
   const std::optional<std::int64_t> least = dims[axis].LowerBound();
   if (!least || *least < 1) {
     // From an axis without elements none can be taken, so it gets one.

@@ -41,6 +41,11 @@ bool IsOnlyResult(SchedulingState& state, const schedule::Stage& stage);
 std::vector<schedule::Stage*> ScheduleTileUnderResult(SchedulingState& state,
                                                       schedule::Stage& stage);
 
+// The indices of the one element of `producer` that `reader`, and nobody else, reads; null where
+// there is no such element.
+const std::vector<loop::Expr>* OnlyRead(SchedulingState& state, const schedule::Stage& producer,
+                                        const schedule::Stage& reader);
+
 // --- sum_block_rule.cc
 
 // Sums of one result, with reuse along two axes, in blocks that registers hold.

@@ -42,11 +42,6 @@ BlockAxes BlockAxesOf(const Stage& stage) {
   return {{axes.begin(), axes.end() - 2}, axes[axes.size() - 2], axes.back()};
 }
 
-bool ReadsAtItsAxes(const Access& access, const Stage& reader) {
-  return std::ranges::equal(access.indices, reader.op()->axes,
-                            [](const Expr& i, const IterVar& a) { return i.same_as(a.var); });
-}
-
 // The only result of the schedule where it is the sums, or reads each at its own indices and nobody
 // else reads them.
 Stage* ResultOf(SchedulingState& state, const Stage& sums) {
@@ -55,15 +50,12 @@ Stage* ResultOf(SchedulingState& state, const Stage& sums) {
     if (stage->is_output() && std::exchange(result, stage.get()) != nullptr) return nullptr;
   }
   if (result == nullptr || result == &sums) return result;
-  for (const auto& stage : state.schedule.stages()) {
-    if (stage->op()->is_placeholder() || stage->placement() == Stage::Placement::kInline) continue;
-    for (const Access& access : state.accesses.Of(*stage)) {
-      if (access.producer == sums.op().get() &&
-          (stage.get() != result || !ReadsAtItsAxes(access, *result)))
-        return nullptr;
-    }
-  }
-  return result->op()->axes.size() == sums.op()->axes.size() ? result : nullptr;
+  const std::vector<Expr>* indices = OnlyRead(state, sums, *result);
+  const bool is_at_its_axes =
+      indices != nullptr &&
+      std::ranges::equal(*indices, result->op()->axes,
+                         [](const Expr& i, const IterVar& axis) { return i.same_as(axis.var); });
+  return is_at_its_axes ? result : nullptr;
 }
 
 // What the sums read, and where its index is the column.
@@ -77,14 +69,14 @@ struct Operand {
 std::optional<Operand> PackedOperand(SchedulingState& state, const Stage& sums,
                                      const BlockAxes& axes) {
   const std::vector<te::Tensor> inputs = te::InputsOf(*sums.op());
+  std::vector<IterVar> own = sums.op()->axes;
+  own.insert(own.end(), sums.op()->reduce_axes.begin(), sums.op()->reduce_axes.end());
   std::optional<Operand> found;
   for (const Access& access : state.accesses.Of(sums)) {
     const auto is_at = [&](const IterVar& axis) {
       return std::ranges::count_if(access.indices,
                                    [&](const Expr& i) { return i.same_as(axis.var); }) == 1;
     };
-    std::vector<IterVar> own = sums.op()->axes;
-    own.insert(own.end(), sums.op()->reduce_axes.begin(), sums.op()->reduce_axes.end());
     const bool is_plain =
         static_cast<std::size_t>(std::ranges::count_if(own, is_at)) == access.indices.size();
     if (!is_plain || !is_at(axes.column) || is_at(axes.row) ||
@@ -183,6 +175,7 @@ std::optional<SumBlock> BlockOf(SchedulingState& state, const Stage& stage, bool
 }  // namespace
 
 bool MayBlockSums(SchedulingState& state, const Stage& stage) {
+  if (state.options.config == nullptr && !state.options.blocks_sums) return false;
   const te::OperationNode& op = *stage.op();
   if (!op.is_reduction() || op.axes.size() < 2 || op.outputs.size() != 1 || IsRegisterTile(op) ||
       ResultOf(state, stage) == nullptr)

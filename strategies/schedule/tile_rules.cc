@@ -94,22 +94,6 @@ Stage* OnlyTile(const schedule::Schedule& schedule) {
   return tile;
 }
 
-// The indices of the one element of `tile` that `reader`, and nobody else, reads; null where there
-// is no such element.
-const std::vector<Expr>* OnlyRead(SchedulingState& state, const Stage& tile, const Stage& reader) {
-  const std::vector<Expr>* indices = nullptr;
-  for (const auto& stage : state.schedule.stages()) {
-    if (stage->op()->is_placeholder() || stage->placement() == Stage::Placement::kInline) continue;
-    for (const Access& access : state.accesses.Of(*stage)) {
-      if (access.producer != tile.op().get()) continue;
-      if (stage.get() != &reader) return nullptr;
-      if (indices != nullptr && !SameIndices(*indices, access.indices)) return nullptr;
-      indices = &access.indices;
-    }
-  }
-  return indices;
-}
-
 // Whether tiles share so little of what they read that each has a copy of its own, in the nearest
 // cache. What they share much of is copied once for all tiles of the outermost loop.
 bool HasFewMargins(const Stage& tile) {
@@ -119,6 +103,21 @@ bool HasFewMargins(const Stage& tile) {
 }
 
 }  // namespace
+
+const std::vector<Expr>* OnlyRead(SchedulingState& state, const Stage& producer,
+                                  const Stage& reader) {
+  const std::vector<Expr>* indices = nullptr;
+  for (const auto& stage : state.schedule.stages()) {
+    if (stage->op()->is_placeholder() || stage->placement() == Stage::Placement::kInline) continue;
+    for (const Access& access : state.accesses.Of(*stage)) {
+      if (access.producer != producer.op().get()) continue;
+      if (stage.get() != &reader) return nullptr;
+      if (indices != nullptr && !SameIndices(*indices, access.indices)) return nullptr;
+      indices = &access.indices;
+    }
+  }
+  return indices;
+}
 
 bool MayReadTile(SchedulingState& /*state*/, const Stage& stage) {
   return std::holds_alternative<te::Stored>(stage.op()->label.hint) && !stage.is_output();
