@@ -14,7 +14,8 @@ void LocalCrew::Give(int /*worker*/, const Job& job, double /*limit_s*/) { job_ 
 std::optional<Event> LocalCrew::Wait(double /*seconds*/) {
   if (introduction_) return Event{0, *std::exchange(introduction_, std::nullopt)};
   if (!job_) return std::nullopt;
-  const Job job = *std::exchange(job_, std::nullopt);
+  const Job job = *std::move(job_);
+  job_.reset();
   return Event{0, worker_.Do(job, stopped_)};
 }
 
