@@ -21,7 +21,7 @@ Contestants Prepare(const Maker& make, double flops, int threads) {
   pipelines.halide(theirs);
   RequireClose(arrays.back(), theirs.back(), 1e-3);
   Contestants contestants = {{Role::kTenon, "schedule", [=] { pipelines.tenon(arrays); }},
-                             {Role::kPeer, "Halide 14", [=] { pipelines.halide(theirs); }}};
+                             {Role::kPeer, HalideName(), [=] { pipelines.halide(theirs); }}};
   if (flops > 0) {
     contestants.push_back({Role::kFloor, "FMA loop", [=] { MultiplyAdds(flops, threads); }});
   } else {

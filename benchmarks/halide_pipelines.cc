@@ -4,6 +4,7 @@
 
 #include <Halide.h>
 
+#include "tenon/support/strings.h"
 #include "tenon/tenon.h"
 
 namespace tenon::benchmarks {
@@ -179,5 +180,7 @@ Pipelines Diffusion(std::int64_t height, std::int64_t width, bool parallel) {
           TenonDiffusion(height, width, parallel),
           HalideDiffusion(parallel)};
 }
+
+std::string HalideName() { return StrCat("Halide ", HALIDE_VERSION_MAJOR); }
 
 }  // namespace tenon::benchmarks

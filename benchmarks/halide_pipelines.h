@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "tenon/support/ndarray.h"
@@ -30,6 +31,9 @@ Pipelines Blur(std::int64_t height, std::int64_t width, bool parallel);
 Pipelines Matmul(std::int64_t size, bool parallel);
 // Three steps of a five-point diffusion.
 Pipelines Diffusion(std::int64_t height, std::int64_t width, bool parallel);
+
+// With its version.
+std::string HalideName();
 
 }  // namespace tenon::benchmarks
 

@@ -58,7 +58,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/debian/triggers)
 # What the installed CMake package asks for.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "libtenon (= ${PROJECT_VERSION}-1), libabsl-dev, llvm-19-dev, nlohmann-json3-dev, libdlpack-dev, zlib1g-dev")
+  "libtenon (= ${PROJECT_VERSION}-1), libabsl-dev, llvm-${LLVM_VERSION_MAJOR}-dev, nlohmann-json3-dev, libdlpack-dev, zlib1g-dev")
 if(TENON_ONNX)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libonnx-dev, libprotobuf-dev")
 endif()

@@ -10,6 +10,7 @@
 #include "tenon/compiler/plan/model_inputs.h"
 #include "tenon/compiler/plan/run_time_extents.h"
 #include "tenon/compiler/symbolic/named_extents.h"
+#include "tenon/compiler/symbolic/solved_conditions.h"
 #include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/compiler/symbolic/symbolic_model.h"
 #include "tenon/compiler/symbolic/symbolic_plan.h"
@@ -120,12 +121,18 @@ struct FusedForAll {
   compiler::SymbolicKernels kernels;  // with what the module needs before it is fused
 };
 
+// What the module needs of the variables that it has when it is fused.
+std::vector<ExtentCondition> NeedsOf(const ir::Module& module, const ir::Module& fused) {
+  return compiler::SolvedFor(passes::ConditionsOf(module),
+                             compiler::VariablesOfParameters(fused.Main()));
+}
+
 FusedForAll LowerForAll(const ir::Module& module, const CompileOptions& options) {
   Prepare(module, options);
   const ir::Module named = compiler::NameExtents(module);
   FusedForAll made{.fused = Fused(named, options), .kernels = {}};
   made.kernels = compiler::LowerSymbolicKernels(made.fused, StrategyOf(options, false));
-  compiler::AddConditions(passes::ConditionsOf(named), &made.kernels.conditions);
+  compiler::AddConditions(NeedsOf(named, made.fused), &made.kernels.conditions);
   return made;
 }
 
@@ -147,9 +154,8 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
   const ir::Module fused = Fused(named, options);
   const auto symbols =
       std::make_shared<const runtime::InputSymbols>(compiler::InputsOf(fused.Main()));
-  const auto model =
-      std::make_shared<compiler::SymbolicModel>(fused, StrategyOf(options, defer), CodeOf(options),
-                                                options.threads, passes::ConditionsOf(named));
+  const auto model = std::make_shared<compiler::SymbolicModel>(
+      fused, StrategyOf(options, defer), CodeOf(options), options.threads, NeedsOf(named, fused));
   return Executable(
       {.plan = {},
        .kernels = model->Callables(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "tenon/attrs/value.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::ir {
@@ -53,6 +54,12 @@ std::size_t Lexer::NameLength(std::size_t from, bool with_dots, bool with_slashe
   return end - from;
 }
 
+std::size_t Lexer::SignedNameLength(std::size_t from) const {
+  // A number is a temporary. Names come from other formats, where they are paths.
+  const bool is_named = !IsDigit(At(from + 1));
+  return NameLength(from + 1, is_named, is_named);
+}
+
 std::size_t Lexer::NumberLength() const {
   std::size_t end = position_ + (text_[position_] == '-' ? 1 : 0);
   while (IsDigit(At(end))) ++end;
@@ -78,9 +85,9 @@ Token Lexer::Take(TokenKind kind, std::size_t length, std::size_t prefix) {
   return token;
 }
 
-Token Lexer::String() {
+Token Lexer::String(TokenKind kind, std::size_t prefix) {
   std::string value;
-  std::size_t end = position_ + 1;
+  std::size_t end = position_ + prefix + 1;
   for (; At(end) != '"'; ++end) {
     if (end >= text_.size() || text_[end] == '\n')
       throw ErrorAt({TokenKind::kString, "", position_, end - position_},
@@ -92,7 +99,7 @@ Token Lexer::String() {
     }
     value += c;
   }
-  Token token = Take(TokenKind::kString, end + 1 - position_);
+  Token token = Take(kind, end + 1 - position_);
   token.text = std::move(value);
   return token;
 }
@@ -102,21 +109,26 @@ Token Lexer::Next() {
   if (position_ >= text_.size()) return {TokenKind::kEnd, "", text_.size(), 0};
   const char c = text_[position_];
   if (c == '%' || c == '@') {
-    // A number is a temporary. Names come from other formats, where they are paths.
-    const bool is_named = !IsDigit(At(position_ + 1));
-    const std::size_t length = NameLength(position_ + 1, is_named, is_named);
+    const std::size_t length = SignedNameLength(position_);
     if (length > 0) return Take(c == '%' ? TokenKind::kLocal : TokenKind::kGlobal, length + 1, 1);
+    if (c == '@' && At(position_ + 1) == '"') return String(TokenKind::kGlobal, 1);
   }
   if (IsLetter(c)) return Take(TokenKind::kName, NameLength(position_, true));
   if (IsDigit(c) || (c == '-' && IsDigit(At(position_ + 1))))
     return Take(TokenKind::kNumber, NumberLength());
-  if (c == '"') return String();
+  if (c == '"') return String(TokenKind::kString);
   if (c == '-' && At(position_ + 1) == '>') return Take(TokenKind::kPunctuation, 2);
   if (std::string_view("(){}[]<>,.;:=?#-+*").find(c) != std::string_view::npos)
     return Take(TokenKind::kPunctuation, 1);
   throw ErrorAt({TokenKind::kPunctuation, "", position_, 1},
                 StrCat("the character '", text_.substr(position_, CharacterLength(position_)),
                        "' has no meaning here"));
+}
+
+std::string Lexer::GlobalText(const std::string& name) {
+  const std::string plain = "@" + name;
+  if (!name.empty() && Lexer(plain, "").SignedNameLength(0) == name.size()) return plain;
+  return "@" + attrs::ToText(attrs::Value(name));
 }
 
 }  // namespace tenon::ir

@@ -17,7 +17,7 @@ namespace tenon::ir {
 enum class TokenKind {
   kName,    // nn.conv2d, fn, float32
   kLocal,   // %x and %0; the text is what follows the sign
-  kGlobal,  // @main
+  kGlobal,  // @main, and @"any name"; the text is the name
   kNumber,  // 1, -2, 1e-05f, 3i64
   kString,  // the text is without quotes and escapes
   kPunctuation,
@@ -37,6 +37,9 @@ class Lexer {
   Lexer(std::string_view text, std::string source)
       : text_(text), places_(text, std::move(source)) {}
 
+  // How a function is written: @name, or @"any name" where the name has characters that end one.
+  static std::string GlobalText(const std::string& name);
+
   // Throws InvalidArgument for a character, a string or a comment that it cannot read.
   Token Next();
   Span SpanOf(const Token& token) { return places_.SpanOf(token.offset, token.length); }
@@ -48,9 +51,12 @@ class Lexer {
  private:
   void SkipBlanks();
   Token Take(TokenKind kind, std::size_t length, std::size_t prefix = 0);
-  Token String();
+  // The string at `prefix` characters after the position.
+  Token String(TokenKind kind, std::size_t prefix = 0);
   std::size_t NumberLength() const;
   std::size_t NameLength(std::size_t from, bool with_dots, bool with_slashes = false) const;
+  // Of the name after the sign at `from`.
+  std::size_t SignedNameLength(std::size_t from) const;
   std::size_t CharacterLength(std::size_t from) const;
   char At(std::size_t position) const { return position < text_.size() ? text_[position] : '\0'; }
 

@@ -39,13 +39,13 @@ Module Module::Map(const std::function<Expr(const Expr& function)>& rewrite) con
 }
 
 Module Module::WithOperatorNames(OperatorNames names) const {
-  Functions functions = *functions_;
+  Functions functions = held();
   functions.names = names;
   return Module(std::move(functions));
 }
 
 Module Module::WithAttrs(FunctionAttrs attrs) const {
-  Functions functions = *functions_;
+  Functions functions = held();
   functions.attrs = std::move(attrs);
   return Module(std::move(functions));
 }

@@ -1,6 +1,7 @@
 // A module: named global functions. It is an immutable value whose copies share everything. With
 // and Without return changed modules in time linear in the number of functions; use ModuleBuilder
-// for many changes. Functions are found by name in constant time.
+// for many changes. Functions are found by name in constant time. A module that was
+// moved from holds nothing: what reads it throws FailedPrecondition.
 //
 //   Module m = Module::FromExpr(relu);   // @main with the free variables as parameters
 //   Module n = m.With("helper", function);
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
+#include "tenon/support/present.h"
 
 namespace tenon::ir {
 
@@ -38,19 +40,17 @@ class Module {
   // Each function replaced by what `rewrite` returns for it.
   Module Map(const std::function<Expr(const Expr& function)>& rewrite) const;
   // Null when there is none.
-  Expr Find(const std::string& name) const { return functions_->Find(name); }
+  Expr Find(const std::string& name) const { return held().Find(name); }
   // Throws NotFound, naming the functions that exist.
   Expr Get(const std::string& name) const;
   const FunctionNode& Main() const { return *Get("main").As<FunctionNode>(); }
   // In order of definition.
-  const std::vector<std::pair<std::string, Expr>>& functions() const {
-    return functions_->in_order;
-  }
-  OperatorNames operator_names() const { return functions_->names; }
+  const std::vector<std::pair<std::string, Expr>>& functions() const { return held().in_order; }
+  OperatorNames operator_names() const { return held().names; }
   Module WithOperatorNames(OperatorNames names) const;
   // Of the module as a whole. They mean nothing to passes, which keep them; Relay text has no place
   // for them.
-  const FunctionAttrs& attrs() const { return functions_->attrs; }
+  const FunctionAttrs& attrs() const { return held().attrs; }
   Module WithAttrs(FunctionAttrs attrs) const;
   // The same functions, node for node, and equal attributes.
   friend bool operator==(const Module& a, const Module& b) {
@@ -71,6 +71,8 @@ class Module {
 
   explicit Module(Functions functions)
       : functions_(std::make_shared<const Functions>(std::move(functions))) {}
+
+  const Functions& held() const { return Present(functions_, "the module has been moved from"); }
 
   std::shared_ptr<const Functions> functions_;
 };

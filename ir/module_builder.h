@@ -16,7 +16,7 @@ namespace tenon::ir {
 class ModuleBuilder {
  public:
   ModuleBuilder() = default;
-  explicit ModuleBuilder(const Module& module) : functions_(*module.functions_) {}
+  explicit ModuleBuilder(const Module& module) : functions_(module.held()) {}
   // With what `module` has beside functions: the names of its operators and its attributes.
   static ModuleBuilder WithoutFunctions(const Module& module);
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "tenon/ir/lexer.h"
 #include "tenon/ir/print_metadata.h"
 #include "tenon/ir/print_places.h"
 #include "tenon/ir/text_format.h"
@@ -31,7 +32,7 @@ class Printer {
       : root_(root), metadata_(*metadata), typed_(root.checked_type()), places_(root) {}
 
   std::string Definition(const std::string& name) {
-    return StrCat("def @", name, FunctionText(root_), "\n");
+    return StrCat("def ", Lexer::GlobalText(name), FunctionText(root_), "\n");
   }
 
   std::string FreeExpr() {
@@ -123,7 +124,7 @@ class Printer {
       case ExprKind::kVar:
         return NameOf(e);
       case ExprKind::kGlobalVar:
-        return "@" + e.As<GlobalVarNode>()->name;
+        return Lexer::GlobalText(e.As<GlobalVarNode>()->name);
       case ExprKind::kOp:
         return e.As<OpNode>()->name;
       case ExprKind::kConstant:

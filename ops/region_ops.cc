@@ -72,10 +72,7 @@ void SlidingWindow(TypeCall& call) {
     if (call.Exceeds(attrs.window_shape[d], extent))
       call.Refuse(StrCat("the window has ", attrs.window_shape[d], " elements along axis ",
                          axis + d, " and the data ", extent.ToString()));
-    // For expressions it is not known.
-    shape.push_back(extent.is_static()
-                        ? FloorDiv(extent - attrs.window_shape[d], attrs.strides[d]) + 1
-                        : Dim());
+    shape.push_back(FloorDiv(extent - attrs.window_shape[d], attrs.strides[d]) + 1);
   }
   for (const std::int64_t extent : attrs.window_shape) shape.emplace_back(extent);
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));

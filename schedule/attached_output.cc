@@ -70,7 +70,10 @@ std::optional<std::vector<Range>> CoveringRegion(const std::vector<Expr>& shape,
     }
   }
   for (std::size_t d = 0; d < host_shape.size(); ++d) {
-    if (!used[d] && !loop::CanProve(host_shape[d] >= 1, bounds)) return std::nullopt;
+    // Without elements along an extent that both have, there are none to compute.
+    const bool is_shared = std::ranges::any_of(
+        shape, [&](const Expr& extent) { return loop::StructuralEqual(extent, host_shape[d]); });
+    if (!used[d] && !is_shared && !loop::CanProve(host_shape[d] >= 1, bounds)) return std::nullopt;
   }
   return region;
 }
@@ -98,7 +101,6 @@ loop::Interval UpTo(const Expr& last, const loop::Bounds& bounds) {
 // Whether the box's number is greater in later iterations of loop `parallel`.
 bool Grows(const Expr& number, const std::vector<OuterLoop>& loops, std::size_t parallel,
            loop::Bounds bounds) {
-  if (loops[parallel].extent.kind() != loop::ExprKind::kIntImm) return false;
   const loop::Var distance("distance");
   bounds.Bind(distance, UpTo(loops[parallel].extent - 2, bounds));
   ByVar later = {{loops[parallel].axis.var, loops[parallel].axis.var + distance + 1}};

@@ -28,6 +28,21 @@ namespace {
 using loop::Expr;
 using loop::Stmt;
 
+// A step runs once for each turn of its scan's loop, or never, and what shares its loops would,
+// too.
+void CheckSharersOfSteps(const Schedule& schedule, const ScanSteps& steps) {
+  for (const auto& stage : schedule.stages()) {
+    if (!stage->with()) continue;
+    const Stage *self = stage.get(), *other = stage->with()->stage;
+    for (const Stage* sharer : {self, other}) {
+      if (steps.IsStep(*sharer))
+        throw InvalidArgument(StrCat("compute_with: stage ", self->name(), " with ", other->name(),
+                                     ": ", sharer->name(),
+                                     " is a step of a scan, whose place is in the scan's loop"));
+    }
+  }
+}
+
 class Lowerer {
  public:
   Lowerer(const Schedule& schedule, const std::vector<Tensor>& args, const std::string& name,
@@ -41,6 +56,7 @@ class Lowerer {
     lowering_.hooks = [this](const Stage& stage) { return Hooks(stage); };
     CheckArguments(schedule, args, lowering_.steps, name);
     CheckStages(schedule, lowering_.parameters.scalars(), name);
+    CheckSharersOfSteps(schedule, lowering_.steps);
     for (const loop::Var& scalar : lowering_.parameters.scalars())
       lowering_.bounds.Bind(scalar, {options.min_extent, loop::kExtents.high});
     lowering_.ranges = lowering_.bounds;

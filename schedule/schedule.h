@@ -20,6 +20,7 @@
 #include "tenon/schedule/record.h"
 #include "tenon/schedule/relation.h"
 #include "tenon/schedule/stage.h"
+#include "tenon/support/present.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::schedule {
@@ -90,7 +91,8 @@ class Schedule {
                          std::int64_t turns);
 
   // The calls that made this schedule (schedule/record.h).
-  const Record& record() const { return *record_; }
+  // Throws FailedPrecondition where the schedule has been moved from.
+  const Record& record() const { return Present(record_, "the schedule has been moved from"); }
 
   // Producers first.
   const std::vector<std::unique_ptr<Stage>>& stages() const { return stages_; }

@@ -94,14 +94,16 @@ npm_files() {
   fi
 }
 
-# performance_page: the page that holds the figures of this machine's family of CPUs; nothing where no page does.
+# performance_page: the page that holds the figures of this machine's family of CPUs beside this oneDNN; nothing where no
+# page does.
 performance_page() {
-  local cpu
+  local cpu peers=
+  if ldconfig -p | grep -q 'libdnnl\.so\.3 '; then peers=-onednn3; fi
   cpu=$(sed -n 's/^vendor_id.*: //p; s/^cpu family.*: //p; /^flags/ { s/.* \(amx_tile\)\b.*/\1/p; q; }' /proc/cpuinfo | tr '\n' ' ')
   case $cpu in
-    'AuthenticAMD 25 '*) echo docs/performance/amd-zen4.md ;;
-    AuthenticAMD*) echo docs/performance/amd-zen5.md ;;
-    'GenuineIntel '*' amx_tile ') echo docs/performance/intel-amx.md ;;
+    'AuthenticAMD 25 '*) echo docs/performance/amd-zen4$peers.md ;;
+    AuthenticAMD*) echo docs/performance/amd-zen5$peers.md ;;
+    'GenuineIntel '*' amx_tile ') echo docs/performance/intel-amx$peers.md ;;
   esac
 }
 

@@ -4,6 +4,7 @@
 #ifndef TENON_STRATEGIES_AUTO_SCHEDULE_H_
 #define TENON_STRATEGIES_AUTO_SCHEDULE_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "tenon/jit/host_target.h"
@@ -19,6 +20,9 @@ struct AutoScheduleOptions {
   // Products of matrices get blocks of sums also where nothing is chosen. For operators without
   // forms, which would be tiles already.
   bool blocks_sums = false;
+  // What variables in extents are at least: that of the LowerOptions which the schedule is lowered
+  // with.
+  std::int64_t min_extent = 0;
   // What a tuner has chosen, and may choose (schedule/choices.h); null: the defaults.
   Config* config = nullptr;
 };

@@ -105,6 +105,7 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
     const AutoScheduleOptions schedule = {.target = options.target,
                                           .reassociate_sums = options.reassociate_sums,
                                           .blocks_sums = options.blocks_sums,
+                                          .min_extent = kMinSymbolicExtent,
                                           .config = config};
     schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
                                        .stream_results = false,  // AutoSchedule says which

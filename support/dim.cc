@@ -374,20 +374,82 @@ Dim ReplacedIn(const DimAtom& atom, const std::map<std::string, Dim>& values) {
   return {};
 }
 
-std::optional<std::int64_t> LowerBoundOf(const DimAtom& atom) {
-  if (atom.kind == DimAtomKind::kSymbol) return atom.text.starts_with('#') ? 0 : 1;
-  const std::optional<std::int64_t> a = atom.a.LowerBound(), b = atom.b.LowerBound();
+// What an expression lies between for all values; nothing for an end that is not known.
+struct Range {
+  std::optional<std::int64_t> least, greatest;
+};
+
+std::optional<std::int64_t> Product(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
+  std::int64_t product = 0;
+  if (!a || !b || __builtin_mul_overflow(*a, *b, &product)) return std::nullopt;
+  return product;
+}
+
+Range Times(const Range& range, std::int64_t factor) {
+  const Range product{Product(range.least, factor), Product(range.greatest, factor)};
+  return factor < 0 ? Range{product.greatest, product.least} : product;
+}
+
+Range RangeOf(const Dim& dim);
+
+Range RangeOf(const DimAtom& atom) {
+  if (atom.kind == DimAtomKind::kSymbol) return {atom.text.starts_with('#') ? 0 : 1, std::nullopt};
+  const Range a = RangeOf(atom.a), b = RangeOf(atom.b);
+  // The greater or the smaller of two ends of which one is enough, or of which both are needed.
+  const auto either = [](const auto& x, const auto& y, auto choose) {
+    return x && y ? std::optional(choose(*x, *y)) : x ? x : y;
+  };
+  const auto both = [](const auto& x, const auto& y, auto choose) {
+    return x && y ? std::optional(choose(*x, *y)) : std::nullopt;
+  };
+  const auto greater = [](std::int64_t x, std::int64_t y) { return std::max(x, y); };
+  const auto smaller = [](std::int64_t x, std::int64_t y) { return std::min(x, y); };
   switch (atom.kind) {
     case DimAtomKind::kFloorDiv:
-      return a ? std::optional(FloorDivided(*a, *b)) : std::nullopt;
+      return {both(a.least, b.least, FloorDivided), both(a.greatest, b.least, FloorDivided)};
     case DimAtomKind::kMax:
-      return a && b ? std::max(*a, *b) : a ? a : b;
+      return {either(a.least, b.least, greater), both(a.greatest, b.greatest, greater)};
     case DimAtomKind::kMin:
-      return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
+      return {both(a.least, b.least, smaller), either(a.greatest, b.greatest, smaller)};
     case DimAtomKind::kSymbol:
       break;
   }
-  return std::nullopt;
+  return {};
+}
+
+Range RangeOf(const Dim::Term& term) {
+  if (term.atoms.size() == 1) return Times(RangeOf(*term.atoms[0]), term.coefficient);
+  // Of products of factors that may have either sign nothing is said.
+  Range product{1, 1};
+  std::int64_t coefficient = term.coefficient;
+  for (const DimAtomRef& atom : term.atoms) {
+    Range range = RangeOf(*atom);
+    if (range.greatest && *range.greatest <= 0) {
+      range = Times(range, -1);
+      if (__builtin_mul_overflow(coefficient, -1, &coefficient)) return {};
+    }
+    if (!range.least || *range.least < 0) return {};
+    product = {Product(product.least, range.least), Product(product.greatest, range.greatest)};
+  }
+  return Times(product, coefficient);
+}
+
+Range RangeOf(const Dim& dim) {
+  if (dim.is_static()) return {dim.value(), dim.value()};
+  if (dim.is_any()) return {};
+  Range sum{0, 0};
+  const auto add = [](std::optional<std::int64_t>* total, const std::optional<std::int64_t>& part) {
+    std::int64_t added = 0;
+    *total = *total && part && !__builtin_add_overflow(**total, *part, &added)
+                 ? std::optional(added)
+                 : std::nullopt;
+  };
+  for (const Dim::Term& term : dim.terms()) {
+    const Range range = RangeOf(term);
+    add(&sum.least, range.least);
+    add(&sum.greatest, range.greatest);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -429,22 +491,6 @@ void Dim::AddSymbols(std::set<std::string>* names) const {
   }
 }
 
-std::optional<std::int64_t> Dim::LowerBound() const {
-  if (is_static()) return value_;
-  if (is_any()) return std::nullopt;
-  std::int64_t sum = 0;
-  for (const Term& term : terms()) {
-    std::int64_t product = term.coefficient;
-    for (const DimAtomRef& atom : term.atoms) {
-      // Of products of what may be negative nothing is said.
-      const std::optional<std::int64_t> least = LowerBoundOf(*atom);
-      if (!least || (*least < 0 && term.atoms.size() > 1) || term.coefficient < 0)
-        return std::nullopt;
-      if (__builtin_mul_overflow(product, *least, &product)) return std::nullopt;
-    }
-    if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
-  }
-  return sum;
-}
+std::optional<std::int64_t> Dim::LowerBound() const { return RangeOf(*this).least; }
 
 }  // namespace tenon

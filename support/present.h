@@ -4,15 +4,13 @@
 #ifndef TENON_SUPPORT_PRESENT_H_
 #define TENON_SUPPORT_PRESENT_H_
 
-#include <memory>
-
 #include "tenon/support/error.h"
 
 namespace tenon {
 
 // Throws FailedPrecondition in these words where there is none.
-template <typename T>
-T& Present(const std::shared_ptr<T>& held, const char* otherwise) {
+template <typename Pointer>
+auto& Present(const Pointer& held, const char* otherwise) {
   if (held == nullptr) throw FailedPrecondition(otherwise);
   return *held;
 }

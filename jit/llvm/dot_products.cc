@@ -5,6 +5,7 @@
 
 #include "llvm/IR/IntrinsicsX86.h"
 #include "tenon/jit/llvm/expr_codegen.h"
+#include "tenon/jit/llvm/llvm_versions.h"
 #include "tenon/jit/llvm/vector_pieces.h"
 
 namespace tenon::jit {
@@ -63,8 +64,7 @@ Value* ExprCodegen::EmitDot(const loop::CallNode& node) {
 Value* ExprCodegen::EmitDotInstructions(bool bytes, int lanes, const std::vector<Value*>& args) {
   const int chunk = std::min(lanes, 16);
   const unsigned group = bytes ? 4 : 2;
-  llvm::Function* instruction =
-      llvm::Intrinsic::getDeclaration(&module_, DotInstruction(bytes, chunk));
+  llvm::Function* instruction = DeclareIntrinsic(&module_, DotInstruction(bytes, chunk));
   const auto lane_count = static_cast<unsigned>(lanes), part = static_cast<unsigned>(chunk);
   return ByPieces(builder_, lane_count, part, [&](unsigned first) -> Value* {
     Value* sum = Piece(builder_, args[0], first, part);

@@ -14,6 +14,7 @@
 #include "tenon/jit/bounds/bounds_checks.h"
 #include "tenon/jit/llvm/closure.h"
 #include "tenon/jit/llvm/expr_codegen.h"
+#include "tenon/jit/llvm/llvm_versions.h"
 #include "tenon/jit/llvm/loop_hints.h"
 #include "tenon/jit/llvm/stack_frame.h"
 #include "tenon/jit/llvm/streaming_stores.h"
@@ -98,7 +99,9 @@ class FunctionCodegen {
     FenceStreams();
   }
 
-  void FenceStreams() { builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {}); }
+  void FenceStreams() {
+    builder_.CreateCall(DeclareIntrinsic(&module_, llvm::Intrinsic::x86_sse_sfence));
+  }
 
   void Emit(const Stmt& stmt) {
     switch (stmt.kind()) {

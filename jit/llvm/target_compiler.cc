@@ -6,7 +6,6 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/OptBisect.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -15,6 +14,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "tenon/jit/host_target.h"
 #include "tenon/jit/llvm/kernel_passes.h"
+#include "tenon/jit/llvm/llvm_versions.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -41,10 +41,8 @@ void InitializeHostTarget() {
 // LLVM's pass that moves computations of masks from general to mask registers compares all of their
 // groups with each other: a minute for one long block (seed 800003730 of the schedule fuzzer), and
 // next to nothing for the code.
-struct WithoutDomainReassignment : llvm::OptPassGate {
-  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) override {
-    return pass != "X86 Domain Reassignment Pass";
-  }
+struct WithoutDomainReassignment : PassGate {
+  bool Runs(llvm::StringRef pass) const override { return pass != "X86 Domain Reassignment Pass"; }
   bool isEnabled() const override { return true; }
 };
 
@@ -54,7 +52,8 @@ TargetCompiler::TargetCompiler(const Target& target)
     : features_(LlvmFeatures(target)), vector_bits_(8 * target.vector_bytes) {
   InitializeHostTarget();
   std::string error;
-  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(target.triple, error);
+  const llvm::Triple triple(target.triple);
+  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(AsArgument(triple), error);
   if (back_end == nullptr) {
     throw Unimplemented(
         StrCat("LLVM has no back end for this machine (", target.triple, "): ", error));
@@ -63,14 +62,14 @@ TargetCompiler::TargetCompiler(const Target& target)
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   // The CPU name would switch on features that the operating system may hold back; "generic" adds
   // none of its own.
-  machine_.reset(back_end->createTargetMachine(target.triple, "generic", features_, options,
+  machine_.reset(back_end->createTargetMachine(AsArgument(triple), "generic", features_, options,
                                                llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                                llvm::CodeGenOptLevel::Aggressive, /*JIT=*/true));
   CheckInvariant(machine_ != nullptr, "LLVM makes a target machine for the host");
 }
 
 void TargetCompiler::Prepare(llvm::Module& module) const {
-  module.setTargetTriple(machine_->getTargetTriple().str());
+  module.setTargetTriple(AsArgument(machine_->getTargetTriple()));
   module.setDataLayout(machine_->createDataLayout());
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;

@@ -14,6 +14,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "tenon/jit/bounds/bounds_report.h"
+#include "tenon/jit/llvm/llvm_versions.h"
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

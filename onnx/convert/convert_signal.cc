@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/matmul.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/fourier_attrs.h"
@@ -54,7 +55,7 @@ struct Transform {
     used = std::min(used, n / 2 + 1);
   }
 
-  // Real and imaginary parts, as (rows, made), for those of (rows, used); `imaginary` may be null.
+  // Real and imaginary parts, as (..., made), for those of (..., used); `imaginary` may be null.
   std::pair<Expr, Expr> Of(const Node& node, const Expr& real, const Expr& imaginary) const {
     std::vector<double> cosines, sines;
     for (std::int64_t i = 0; i < used; ++i) {
@@ -69,35 +70,47 @@ struct Transform {
     }
     const auto times = [&](const Expr& rows, const std::vector<double>& values) {
       const Expr matrix = ir::Constant::Make(NDArray::FromVector({used, made}, values));
-      return ops::Matmul(rows, node.Typed(ops::Cast(matrix, DataTypeOf(rows))));
+      return ProductOfAnyRank(node, rows, node.Typed(ops::Cast(matrix, DataTypeOf(rows))));
     };
     std::pair<Expr, Expr> result = {times(real, cosines), times(real, sines)};
     if (!imaginary) return result;
-    return {ops::Subtract(result.first, times(imaginary, sines)),
-            ops::Add(result.second, times(imaginary, cosines))};
+    return {node.Typed(ops::Subtract(result.first, times(imaginary, sines))),
+            node.Typed(ops::Add(result.second, times(imaginary, cosines)))};
   }
 };
 
 // The real (0) or imaginary (1) part of a signal, whose last axis holds them.
 Expr PartOf(const Expr& x, std::int64_t which) { return ElementAlong(x, which, RankOf(x) - 1); }
 
+// Whether the signal has an imaginary part, by the extent of its last axis.
+bool IsComplex(const Dim& parts) {
+  if (!(parts == Dim(1)) && !(parts == Dim(2)))
+    throw InvalidArgument("the input must end in an axis of 1 or 2 (real, or real and imaginary)");
+  return parts == Dim(2);
+}
+
 // The signal (batch, ..., 1 or 2), split into real and imaginary parts, times cosines and sines.
 std::vector<Expr> Dft(Node& node) {
   const Expr& x = node.input(0);
   const std::int64_t rank = RankOf(x);
-  Shape shape = ShapeOf(x);
-  if (rank < 3 || (shape.back() != 1 && shape.back() != 2))
-    throw InvalidArgument("the input must end in an axis of 1 or 2 (real, or real and imaginary)");
+  const std::vector<Dim> shape = DimsOf(x);
+  if (rank < 3)
+    throw InvalidArgument("the input must have a batch, a signal and an axis of 1 or 2 at its end");
+  const bool is_complex = IsComplex(shape.back());
   const std::int64_t given = node.opset() < 20   ? node.Int("axis", 1)
                              : node.has_input(2) ? node.ConstantInt(2)
                                                  : -2;
   const auto axis = static_cast<std::int64_t>(ops::NormalAxis(given, shape.size()));
   if (axis == rank - 1) throw InvalidArgument("the last axis holds real and imaginary parts");
   const bool onesided = node.Int("onesided", 0) != 0, inverse = node.Int("inverse", 0) != 0;
-  const std::int64_t have = shape[static_cast<std::size_t>(axis)];
+  const Dim& extent = shape[static_cast<std::size_t>(axis)];
+  if (!extent.is_static())
+    throw Unimplemented(
+        StrCat("the transformed axis must have a known extent, not ", extent.ToString()));
+  const std::int64_t have = extent.value();
   // Half a spectrum is that of a real signal, which has about twice as many elements.
   const bool is_half = onesided && inverse;
-  if (is_half && shape.back() != 2)
+  if (is_half && !is_complex)
     throw InvalidArgument("with inverse=1 and onesided=1 input 0 must end in an axis of 2");
   Transform transform(node.has_input(1) ? node.ConstantInt(1)
                       : is_half         ? 2 * (have - 1)
@@ -105,7 +118,7 @@ std::vector<Expr> Dft(Node& node) {
                       have, onesided && !inverse);
   transform.inverse = inverse;
   if (is_half) transform.UseHalf();
-  // Moves the transformed axis to the end and makes rows of the others.
+  // The transformed axis is moved to the end, and back.
   Ints order, back(static_cast<std::size_t>(rank) - 1);
   for (std::int64_t d = 0; d + 1 < rank; ++d) {
     if (d != axis) order.push_back(d);
@@ -113,18 +126,14 @@ std::vector<Expr> Dft(Node& node) {
   order.push_back(axis);
   for (std::size_t d = 0; d < order.size(); ++d)
     back[static_cast<std::size_t>(order[d])] = static_cast<std::int64_t>(d);
-  Ints moved;
-  for (const std::int64_t d : order) moved.push_back(shape[static_cast<std::size_t>(d)]);
-  moved.back() = transform.made;
   const auto part = [&](std::int64_t which) {
-    const Expr last = ops::Transpose(PartOf(x, which), order);
     return node.Typed(ops::StridedSlice(
-        ops::ReshapeToExtents(last, {-1, have}),
-        {.begin = {0}, .end = {transform.used}, .strides = {1}, .axes = Ints{1}}));
+        ops::Transpose(PartOf(x, which), order),
+        {.begin = {0}, .end = {transform.used}, .strides = {1}, .axes = Ints{rank - 2}}));
   };
-  const auto [real, imaginary] = transform.Of(node, part(0), shape.back() == 2 ? part(1) : Expr());
+  const auto [real, imaginary] = transform.Of(node, part(0), is_complex ? part(1) : Expr());
   const auto whole = [&](const Expr& e) {
-    return node.Typed(ops::ExpandDims(ops::Transpose(ops::ReshapeToExtents(e, moved), back), -1));
+    return node.Typed(ops::ExpandDims(ops::Transpose(e, back), -1));
   };
   if (is_half) return {whole(real)};
   return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, rank - 1))};
@@ -134,9 +143,10 @@ std::vector<Expr> Dft(Node& node) {
 // the window and transformed.
 std::vector<Expr> Stft(Node& node) {
   const Expr& x = node.input(0);
-  const Shape shape = ShapeOf(x);
-  if (shape.size() != 3 || (shape[2] != 1 && shape[2] != 2))
+  const std::vector<Dim> shape = DimsOf(x);
+  if (shape.size() != 3)
     throw Unimplemented("the signal must have the shape (batch, length, 1 or 2)");
+  const bool is_complex = IsComplex(shape[2]);
   const bool has_window = node.has_input(2);
   if (!has_window && !node.has_input(3))
     throw InvalidArgument("a window or the length of frames must be given");
@@ -144,25 +154,22 @@ std::vector<Expr> Stft(Node& node) {
     throw InvalidArgument("the window must have rank 1");
   const std::int64_t n = node.has_input(3) ? node.ConstantInt(3) : ShapeOf(node.input(2))[0];
   const auto step = node.ConstantInt(1);
-  if (step < 1 || n < 1 || n > shape[1])
+  // Of a variable length each run is held against the window.
+  if (step < 1 || n < 1 || (shape[1].is_static() && n > shape[1].value()))
     throw InvalidArgument(
-        StrCat("frames of ", n, " elements every ", step, " of a signal of ", shape[1]));
+        StrCat("frames of ", n, " elements every ", step, " of a signal of ", shape[1].ToString()));
   if (has_window && ShapeOf(node.input(2)) != Shape{n})
     throw InvalidArgument(StrCat("the window must have ", n, " elements"));
   const bool onesided = node.Int("onesided", 1) != 0;
-  if (onesided && shape[2] == 2) throw InvalidArgument("onesided=1 is for real signals");
+  if (onesided && is_complex) throw InvalidArgument("onesided=1 is for real signals");
   const Transform transform(n, n, onesided);
-  const std::int64_t frames = (shape[1] - n) / step + 1;
   const auto part = [&](std::int64_t which) {
-    Expr rows = node.Typed(
+    const Expr frames = node.Typed(
         ops::SlidingWindow(PartOf(x, which), {.axis = 1, .window_shape = {n}, .strides = {step}}));
-    if (has_window) rows = ops::Multiply(rows, node.input(2));
-    return node.Typed(ops::ReshapeToExtents(rows, {shape[0] * frames, n}));
+    return has_window ? node.Typed(ops::Multiply(frames, node.input(2))) : frames;
   };
-  const auto [real, imaginary] = transform.Of(node, part(0), shape[2] == 2 ? part(1) : Expr());
-  const auto whole = [&](const Expr& e) {
-    return node.Typed(ops::ReshapeToExtents(e, {shape[0], frames, transform.made, 1}));
-  };
+  const auto [real, imaginary] = transform.Of(node, part(0), is_complex ? part(1) : Expr());
+  const auto whole = [&](const Expr& e) { return node.Typed(ops::ExpandDims(e, -1)); };
   return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, 3))};
 }
 

@@ -5,10 +5,9 @@
 #include <unordered_map>
 
 #include "tenon/ir/visit.h"
+#include "tenon/onnx/convert/moved_dims.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
-#include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/shape_rules.h"
 
 namespace tenon::onnx_import {
 namespace {
@@ -21,7 +20,7 @@ using Values = std::unordered_map<Expr, std::optional<Dims>, ir::ExprHash>;
 constexpr std::int64_t kMaxValues = 64;
 
 std::optional<Dims> OfConstant(const NDArray& data) {
-  if (data.shape().size() > 1 || data.size() > kMaxValues) return std::nullopt;
+  if (data.size() > kMaxValues) return std::nullopt;
   if (data.dtype() == Int64) {
     const auto values = data.ToVector<std::int64_t>();
     return Dims(values.begin(), values.end());
@@ -33,14 +32,18 @@ std::optional<Dims> OfConstant(const NDArray& data) {
   return std::nullopt;
 }
 
-// "?" for each integer of a scalar or a vector whose length is known; nothing for other types.
+// "?" for each integer of few whose number is known; nothing for other types.
 std::optional<Dims> Unknown(const ir::Type& type) {
   const auto* tensor = type.As<ir::TensorTypeNode>();
-  if (tensor == nullptr || tensor->shape.size() > 1 || !tensor->dtype.is_integral())
+  if (tensor == nullptr || !tensor->dtype.is_integral() || !IsStatic(tensor->shape))
     return std::nullopt;
-  const Dim count = tensor->shape.empty() ? Dim(1) : tensor->shape[0];
-  if (!count.is_static() || count.value() > kMaxValues) return std::nullopt;
-  return Dims(static_cast<std::size_t>(count.value()), Dim());
+  std::int64_t count = 1;
+  for (const Dim& extent : tensor->shape) {
+    if (extent.value() > kMaxValues) return std::nullopt;
+    count *= extent.value();
+    if (count > kMaxValues) return std::nullopt;
+  }
+  return Dims(static_cast<std::size_t>(count), Dim());
 }
 
 // What two operands of one element or of as many make.
@@ -78,28 +81,6 @@ std::optional<Dim> Remainder(const Dim& a, const Dim& b) {
   return quotient ? std::optional(a - *quotient * b) : std::nullopt;
 }
 
-std::optional<Dims> OfTake(const ir::CallNode& call, const Dims& data) {
-  const auto* indices = call.args[1].As<ir::ConstantNode>();
-  const std::optional<Dims> places = indices == nullptr ? std::nullopt : OfConstant(indices->data);
-  if (!places) return std::nullopt;
-  Dims taken;
-  for (const Dim& place : *places) {
-    if (place.value() < 0 || place.value() >= static_cast<std::int64_t>(data.size()))
-      return std::nullopt;
-    taken.push_back(data[static_cast<std::size_t>(place.value())]);
-  }
-  return taken;
-}
-
-std::optional<Dims> OfSlice(const ir::CallNode& call, const Dims& data) {
-  const ops::SliceRange range = ops::SliceRanges(call.attrs.As<ops::StridedSliceAttrs>(),
-                                                 Shape{static_cast<std::int64_t>(data.size())})[0];
-  Dims taken;
-  for (std::int64_t i = 0; i < range.extent; ++i)
-    taken.push_back(data[static_cast<std::size_t>(range.begin + i * range.stride)]);
-  return taken;
-}
-
 // Where both are equal, as exporters write the shape of an Expand; "?" where that is not known.
 std::optional<Dims> OfWhere(const ir::CallNode& call, const Values& values) {
   const auto* condition = call.args[0].As<ir::CallNode>();
@@ -135,25 +116,9 @@ std::optional<Dims> OfCall(const ir::CallNode& call, const Values& values) {
   const auto of = [&](std::size_t i) { return values.at(call.args[i]); };
   if (call.callee == known.shape_of) return DimsOf(call.args[0]);
   if (call.args.empty()) return std::nullopt;
-  if (call.callee == known.concatenate) {
-    const auto* tuple = call.args[0].As<ir::TupleNode>();
-    if (tuple == nullptr) return std::nullopt;
-    Dims all;
-    for (const Expr& field : tuple->fields) {
-      const std::optional<Dims>& part = values.at(field);
-      if (!part) return std::nullopt;
-      all.insert(all.end(), part->begin(), part->end());
-    }
-    return all;
-  }
   if (call.callee == known.where) return OfWhere(call, values);
   const std::optional<Dims> a = of(0);
   if (!a) return std::nullopt;
-  if (call.callee == known.take) return OfTake(call, *a);
-  if (call.callee == known.strided_slice) return OfSlice(call, *a);
-  const bool is_same = call.callee == known.cast || call.callee == known.squeeze ||
-                       call.callee == known.expand_dims || call.callee == known.reshape;
-  if (is_same) return a;
   if (call.callee == known.prod) {
     Dim product = 1;
     for (const Dim& dim : *a) product = product * dim;
@@ -179,6 +144,16 @@ std::optional<Dims> OfCall(const ir::CallNode& call, const Values& values) {
   return std::nullopt;
 }
 
+std::optional<Dims> ValueOf(const Expr& x, const Values& values) {
+  if (const auto* constant = x.As<ir::ConstantNode>()) return OfConstant(constant->data);
+  std::optional<Dims> moved = MovedDims(x, [&](const Expr& operand) -> const Dims* {
+    const auto found = values.find(operand);
+    return found != values.end() && found->second ? &*found->second : nullptr;
+  });
+  const auto* call = x.As<ir::CallNode>();
+  return moved || call == nullptr ? moved : OfCall(*call, values);
+}
+
 }  // namespace
 
 std::optional<Dims> PartOfValue(const Expr& e) {
@@ -187,18 +162,21 @@ std::optional<Dims> PartOfValue(const Expr& e) {
   ir::VisitPostOrder(
       e,
       [&](const Expr& x) {
-        std::optional<Dims> value;
-        if (const auto* constant = x.As<ir::ConstantNode>()) value = OfConstant(constant->data);
-        const auto* call = x.As<ir::CallNode>();
         const std::optional<Dims> unknown = Unknown(x.checked_type());
-        if (call != nullptr && unknown) value = OfCall(*call, values);
-        values.emplace(x, value ? std::move(value) : unknown);
+        if (!unknown) {
+          values.emplace(x, std::nullopt);
+          return;
+        }
+        const std::optional<Dims> value = ValueOf(x, values);
+        // Pairs and products of elements are not those of every axis.
+        values.emplace(x, value && value->size() == unknown->size() ? *value : *unknown);
       },
       [](const Expr& x) {
         const auto* call = x.As<ir::CallNode>();
         return call == nullptr || !(call->callee == ops::Known().shape_of);
       });
-  return values.at(e);
+  const auto* type = e.checked_type().As<ir::TensorTypeNode>();
+  return type != nullptr && type->shape.size() <= 1 ? values.at(e) : std::nullopt;
 }
 
 }  // namespace tenon::onnx_import

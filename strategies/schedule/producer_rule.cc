@@ -47,6 +47,22 @@ std::size_t EqualAxes(const Stage& a, const Stage& b) {
   return equal;
 }
 
+// Whether the output may have no elements while the stage, another result, has some: inside the
+// output's loop these would not be computed.
+bool MayBeLeftOut(SchedulingState& state, const Stage& stage, const Stage& output) {
+  const auto& axes = output.op()->axes;
+  return std::any_of(
+      axes.begin() + static_cast<std::ptrdiff_t>(EqualAxes(stage, output)), axes.end(),
+      [&](const IterVar& axis) {
+        loop::Bounds bounds;
+        loop::VisitExpr(axis.extent, [&](const Expr& e) {
+          if (e.kind() == loop::ExprKind::kVar)
+            bounds.Bind(loop::Var(e), {state.options.min_extent, loop::kExtents.high});
+        });
+        return !loop::CanProve(axis.extent >= 1, bounds);
+      });
+}
+
 // Whether each element of the stage takes a sum along memory at its own indices, beside which the
 // element's own work is nothing.
 bool ReadsOneSumAnElement(SchedulingState& state, const Stage& stage) {
@@ -127,8 +143,7 @@ std::vector<Stage*> ScheduleWithProducers(SchedulingState& state, Stage& output)
     if (stage.op()->is_placeholder() || stage.placement() == Stage::Placement::kInline ||
         state.done.contains(&stage) || hosts.contains(stage.op().get()))
       continue;
-    // Where no element is asked for, a result beside it would not be computed.
-    if (stage.is_output() && InnerExtent(output.op()->axes, 0) == 0) continue;
+    if (stage.is_output() && MayBeLeftOut(state, stage, output)) continue;
     std::size_t common = CommonAxes(state, stage, hosts);
     if (stage.is_output()) common = std::min(common, EqualAxes(stage, output));
     // A stage that shares few axes would leave the outer loop with too little to share out.

@@ -54,6 +54,20 @@ TEST(ModuleTest, KeepLeavesTheOthersOutInOrder) {
   EXPECT_FALSE(kept.Find("b"));
 }
 
+TEST(ModuleTest, OneThatWasMovedFromIsRefusedInWords) {
+  Module from = Module().With("main", Identity());
+  const Module to = std::move(from);
+  EXPECT_TRUE(to.Find("main"));
+  for (const auto& use : std::vector<std::function<void()>>{
+           [&] { from.functions(); }, [&] { from.Main(); }, [&] { from.With("a", Identity()); },
+           [&] { from.attrs(); }, [&] { from.WithOperatorNames(OperatorNames::kRelax); },
+           [&] { ModuleBuilder{from}; }}) {
+    const Error error = ErrorOf(use);
+    EXPECT_EQ(error.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_EQ(error.message(), "the module has been moved from");
+  }
+}
+
 // A change in time linear in the number of functions, or a search for a name, would take hours.
 TEST(ModuleTest, AHundredThousandFunctionsAreParsedAndPrinted) {
   constexpr int kFunctions = 100'000;

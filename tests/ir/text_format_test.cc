@@ -130,6 +130,28 @@ TEST(RoundTripTest, HintsThatAreNoNamesPrintAsNames) {
   EXPECT_TRUE(StructuralEqual(Parse(PrintModule(module)), module)) << PrintModule(module);
 }
 
+TEST(RoundTripTest, AFunctionMayHaveAnyName) {
+  for (const std::string name :
+       {"", "a b", "%x", "1.a", "a/", "\"quoted\"", "two\nlines", "a.b/c"}) {
+    const Expr identity = Parse("def @main(%x) { %x }").Get("main");
+    const Expr x = Var::Make("x");
+    const Module module =
+        Module()
+            .With(name, identity)
+            .With("main", Function::Make({x}, Call::Make(GlobalVar::Make(name), {x})));
+    const Module read = Parse(PrintModule(module));
+    ASSERT_TRUE(read.Find(name)) << PrintModule(module);
+    EXPECT_EQ(PrintModule(read), PrintModule(module));
+  }
+}
+
+TEST(RoundTripTest, OnlyANameThatWouldEndEarlyIsQuoted) {
+  const Expr identity = Parse("def @main(%x) { %x }").Get("main");
+  EXPECT_THAT(PrintModule(Module().With("encoder/layer.norm", identity)),
+              HasSubstr("def @encoder/layer.norm("));
+  EXPECT_THAT(PrintModule(Module().With("a b", identity)), HasSubstr("def @\"a b\"("));
+}
+
 TEST(ParserTest, CommentsTypeCommentsAndBlanksAreSkipped) {
   EXPECT_EQ(MainOf("// first\n/* second\n*/ def @main(%x /* third */) {\n\n"
                    "  exp(%x) /* ty=Tensor[(1), float32] */ // last\n}\r\n\t"),

@@ -186,6 +186,29 @@ TEST(AttachedOutputTest, ADiagonalTakesItsRowsAlong) {
   ExpectRight(s, {a});
 }
 
+// Where there are no rows, neither result has elements.
+TEST(AttachedOutputTest, RowsOfAVariableNumberMakeTheirs) {
+  const Var n("n");
+  const Tensor a = Placeholder({n, 16}, Float32, "A");
+  const te::IterVar k = te::ReduceAxis(0, 16);
+  const Tensor most = Compute(
+      {n}, [&](Var i) { return te::Max(a(i, k.var), {k}); }, "most");
+  const Tensor less = Compute(
+      {n, 16}, [&](Var i, Var j) { return a(i, j) - most(i); }, "less");
+  Schedule s({most, less});
+  s[less].Parallel(less.axis(0));
+  s[most].ComputeAt(s[less], less.axis(0));
+  const jit::Kernel kernel = jit::Compile(Lower(s, {a, most, less}, "f")).value();
+  for (const std::int64_t rows : {0, 1, 33}) {
+    const NDArray in = RandomFloats({rows, 16}, 1);
+    const std::vector<NDArray> expected = te::Interpret({most, less}, {{a, in}});
+    NDArray top = NDArray::Empty({rows}, Float32), rest = NDArray::Empty({rows, 16}, Float32);
+    ASSERT_TRUE(kernel(in, top, rest).ok());
+    EXPECT_TRUE(top.SameBytes(expected[0])) << rows;
+    EXPECT_TRUE(rest.SameBytes(expected[1])) << rows;
+  }
+}
+
 // ---- Refusals.
 
 TEST(AttachedOutputRefusalTest, AnElementOfTwoThreads) {

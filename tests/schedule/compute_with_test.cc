@@ -1,6 +1,7 @@
 // Stages that share loops.
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
+#include "tenon/te/scan.h"
 #include "tenon/tests/schedule/schedule_testing.h"
 
 namespace tenon::schedule {
@@ -165,6 +166,26 @@ TEST(ComputeWithTest, MisuseIsRefusedInWords) {
                 Lower(s, {a, p, q}, "f");
               }),
               HasSubstr("so that neither loop can run first"));
+}
+
+// Of one state, the scan's loop never runs; neither would what shares a loop of its step.
+TEST(ComputeWithTest, AStepOfAScanSharesNoLoop) {
+  const Tensor a = Placeholder({1, 8}, Float32, "A"), state = Placeholder({1, 8}, Float32, "s");
+  const Tensor first = Compute(
+      {1, 8}, [&](const Var& t, const Var& i) { return a(t, i); }, "first");
+  const Tensor next = Compute(
+      {1, 8}, [&](const Var& t, const Var& i) { return state(t - 1, i) + 1.0F; }, "next");
+  const Tensor sum = te::Scan({first}, {next}, {state}, "sum")[0];
+  for (const bool is_step_first : {false, true}) {
+    Schedule s(sum);
+    const Tensor copy = s.CacheRead(state, "global", {next});
+    const auto [stage, other] = is_step_first ? std::pair(copy, first) : std::pair(first, copy);
+    s[stage].ComputeWith(s[other], other.axis(0));
+    EXPECT_THAT(Refusal([&] {
+                  Lower(s, {a, sum}, "f");
+                }),
+                HasSubstr(" is a step of a scan, whose place is in the scan's loop"));
+  }
 }
 
 }  // namespace

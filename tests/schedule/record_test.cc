@@ -175,6 +175,24 @@ TEST(RecordTest, AMoveKeepsTheRecord) {
   EXPECT_THAT(moved.record(), SizeIs(2));
 }
 
+TEST(RecordErrorTest, AScheduleThatWasMovedFromIsRefusedInWords) {
+  const Network network;
+  Schedule s(network.total);
+  s[network.C].Split(network.k, 4);
+  const Schedule moved = std::move(s);
+  const auto expect_refused = [](const auto& use) {
+    try {
+      use();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), absl::StatusCode::kFailedPrecondition);
+      EXPECT_EQ(error.message(), "the schedule has been moved from");
+    }
+  };
+  expect_refused([&] { Replay(moved.record(), s); });
+  expect_refused([&] { PrintRecord(s); });
+}
+
 TEST(RecordErrorTest, ARecordThatDoesNotFitIsRefusedInWords) {
   const Network network;
   const Tensor a = Placeholder({30}, Float32, "A");

@@ -309,6 +309,32 @@ TEST(AutoScheduleTest, AResultThatAnotherReadsInPartIsComputedAsAWhole) {
   EXPECT_FALSE(SharesALoop(x, {twice, none}, twice));
 }
 
+// Whoever lowers the schedule may run it on no columns, with which there are sums all the same.
+TEST(AutoScheduleTest, AResultBesideOneThatMayBeEmptyIsComputedForAllExtents) {
+  const te::Var n("n");
+  const te::Tensor x = te::Placeholder({16, n}, Float32, "x");
+  const te::IterVar k = te::ReduceAxis(0, n);
+  const te::Tensor sum = te::Compute(
+      {16}, [&](const te::Var& i) { return te::Sum(x(i, k.var), {k}); }, "sum");
+  const te::Tensor less = te::Compute(
+      {16, n}, [&](const te::Var& i, const te::Var& j) { return x(i, j) - sum(i); }, "less");
+  schedule::Schedule s = AutoSchedule({sum, less});
+  const jit::Kernel kernel = jit::Compile(schedule::Lower(s, {x, sum, less}, "kernel")).value();
+  for (const std::int64_t columns : {0, 1, 5}) {
+    NDArray in = NDArray::Empty({16, columns}, Float32);
+    for (std::int64_t i = 0; i < in.size(); ++i) in.data<float>()[i] = static_cast<float>(i % 7);
+    const std::vector<NDArray> expected = te::Interpret({sum, less}, {{x, in}});
+    NDArray sums = NDArray::Empty({16}, Float32), rest = NDArray::Empty({16, columns}, Float32);
+    std::fill_n(sums.data<float>(), 16, -1000.0F);
+    ASSERT_TRUE(kernel(in, sums, rest).ok());
+    ExpectClose(sums, expected[0]);
+    ExpectClose(rest, expected[1]);
+  }
+  EXPECT_EQ(s[sum].placement(), schedule::Stage::Placement::kRoot);
+  schedule::Schedule of_some = AutoSchedule({sum, less}, {.min_extent = 1});
+  EXPECT_EQ(of_some[sum].placement(), schedule::Stage::Placement::kAt);
+}
+
 void Reverse(const float* in, float* out, std::int64_t n) { std::reverse_copy(in, in + n, out); }
 
 TEST(AutoScheduleTest, ComputesAroundExternalOperationsAndScansAreScheduled) {

@@ -51,6 +51,19 @@ TEST(DimTest, ExpressionsOfEqualNormalFormAreEqual) {
   EXPECT_EQ(Dim(), Dim::Symbol("?"));
 }
 
+// An image that is padded to whole windows.
+TEST(DimTest, BoundsAreThoseOfEachFactor) {
+  const Dim padded = CeilDiv(n, 4) * 4;
+  EXPECT_EQ(padded.LowerBound(), 4);
+  EXPECT_EQ((Dim(0) - padded).LowerBound(), std::nullopt);
+  EXPECT_EQ((padded * CeilDiv(w, 7)).LowerBound(), 4);
+  EXPECT_EQ(Max(padded, 0), padded);
+  EXPECT_EQ(Max(Dim(0) - padded, 0), Dim(0));
+  EXPECT_EQ((Dim(7) - Min(n, 7)).LowerBound(), 0);
+  EXPECT_EQ((Max(n, 5) * Max(k, 3)).LowerBound(), 15);
+  EXPECT_EQ(((n - 3) * w).LowerBound(), std::nullopt);
+}
+
 TEST(DimTest, CountsThatValuesDecideMayBeNone) {
   EXPECT_EQ(k.LowerBound(), 0);
   EXPECT_EQ(n.LowerBound(), 1);
@@ -158,6 +171,7 @@ TEST(DimTest, RandomExpressionsHaveTheValuesOfTheirParts) {
     ASSERT_EQ(drawn.dim.Substitute({{"n", n_value}, {"#k", k_value}}), Dim(drawn.value)) << text;
     ASSERT_EQ(drawn.dim.Substitute({{"n", n}}), drawn.dim) << text;
     ASSERT_LE(drawn.dim.LowerBound().value_or(drawn.value), drawn.value) << text;
+    ASSERT_LE((Dim(0) - drawn.dim).LowerBound().value_or(-drawn.value), -drawn.value) << text;
     const Drawn other = Draw(random, n_value, k_value, static_cast<int>(random() % 3));
     if (const auto quotient = ExactQuotient(drawn.dim, other.dim)) {
       ASSERT_EQ(quotient->Evaluate(values).value() * other.value, drawn.value) << text;

@@ -271,7 +271,8 @@ TEST_F(TuneTest, AFasterRowWithOtherResultsIsRefusedAndNamed) {
   ASSERT_FALSE(report.kernels.at(0).wrong.empty());
   EXPECT_THAT(report.kernels[0].wrong[0], AllOf(HasSubstr("te.half"), HasSubstr("by the default")));
   EXPECT_THAT(ToText(report), HasSubstr("refused for its results"));
-  for (const Record& record : ValueOrThrow(records.Find())) EXPECT_NE(RowOf(record.choice), "te.half");
+  for (const Record& record : ValueOrThrow(records.Find()))
+    EXPECT_NE(RowOf(record.choice), "te.half");
 }
 
 TEST_F(TuneTest, TheDefaultWinsWhenNothingBeatsIt) {

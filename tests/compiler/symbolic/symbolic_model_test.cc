@@ -274,6 +274,35 @@ TEST(SymbolicErrorTest, WhatTheModuleNeedsIsNeededAfterPassesToo) {
               HasSubstr("n == 4, for "));
 }
 
+// Once a product with five numbers is known to have five columns, so has the weight.
+TEST(SymbolicModelTest, VariablesThatInferenceReplacesAreNotAskedFor) {
+  const runtime::Inputs inputs = {
+      {"x", Ones({1, 8, 5, 5})}, {"g", Ones({5})}, {"w", Ones({5, 5, 3, 3})}};
+  for (const char* scale :
+       {"%0 = multiply(%x, %g);", "%1 = nn.batch_norm(%x, %g, %g, %g, %g, axis=3); %0 = %1.0;"}) {
+    const auto with = [&](const char* n, const char* m) {
+      return Parsed(StrCat("def @main(%x: Tensor[(1, 8, ", n, ", ", n,
+                           "), float32], %g: Tensor[(5), float32], %w: Tensor[(", n, ", ", n, ", ",
+                           m, ", ", m, "), float32]) {", scale,
+                           "nn.conv2d(%0, %w, channels=5, kernel_size=[3, 3], "
+                           "data_layout=\"NHWC\") }"));
+    };
+    const ir::Module module = with("n", "m");
+    const std::vector<NDArray> expected = Interpreted(with("5", "3"), inputs);
+    for (const int level : {0, 3}) {
+      const CompileOptions options = {.opt_level = level};
+      const auto exe = Compile(module, options);
+      ASSERT_TRUE(exe.ok()) << exe.status();
+      const auto results = exe->Run(inputs);
+      ASSERT_TRUE(results.ok()) << results.status();
+      ExpectClose(*results, expected);
+      EXPECT_TRUE(Link(ValueOrThrow(Lower(module, options)))->Run(inputs).ok());
+      EXPECT_FALSE(
+          exe->Run({{"x", Ones({1, 8, 5, 5})}, {"g", Ones({5})}, {"w", Ones({5, 5, 4, 4})}}).ok());
+    }
+  }
+}
+
 TEST(SymbolicErrorTest, ExtentsThatBroadcastTogetherMustFitAfterPassesToo) {
   const ir::Module module = Parsed(
       "def @main(%x: Tensor[(5), float32], %y: Tensor[(n), float32]) { add(%x, zeros_like(%y)) }");

@@ -173,5 +173,56 @@ TEST(AnyWindowTest, ABinOfNoElementsIsRefused) {
                               "least 1")));
 }
 
+std::vector<runtime::Inputs> Signals(const std::vector<Shape>& shapes) {
+  std::vector<runtime::Inputs> runs;
+  for (const Shape& shape : shapes) runs.push_back({{"x", Random(shape, 1)}});
+  return runs;
+}
+
+// Frames of 6 every 4: the window is part of each run's condition.
+TEST(AnyWindowTest, FramesOfSignalsOfAnyLengthAreTransformed) {
+  for (const char* parts : {"1", "2"}) {
+    const std::int64_t count = parts[0] - '0';
+    Model model(17);
+    NamedInput(model, "x", {"n", "length", parts}).Output("y");
+    model.Initializer("step", NDArray::Scalar<std::int64_t>(4));
+    model.Constant("window", Random({6}, 2));
+    NodeProto& node = model.Node("STFT", {"x", "step", "window"}, {"y"}, "frames");
+    SetInt(node, "onesided", count == 1 ? 1 : 0);
+    const auto results = ExpectRightForAll(
+        model, Signals({{1, 6, count}, {2, 9, count}, {3, 10, count}, {2, 83, count}}));
+    EXPECT_EQ(results.at(3).at(0).shape(), (Shape{2, 20, count == 1 ? 4 : 6, 2}));
+    const Executable exe =
+        ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+    EXPECT_EQ(exe.Run({{"x", Random({1, 5, count}, 1)}}).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST(AnyWindowTest, AnyNumberOfSignalsIsTransformed) {
+  for (const std::int64_t axis : {1, 2}) {
+    for (const std::int64_t inverse : {0, 1}) {
+      Model model(17);
+      NamedInput(model, "x", axis == 1 ? Names{"n", "5", "m", "2"} : Names{"n", "m", "5", "2"});
+      model.Output("y").Initializer("length", NDArray::Scalar<std::int64_t>(inverse == 0 ? 4 : 8));
+      NodeProto& node = model.Node("DFT", {"x", "length"}, {"y"});
+      SetInt(node, "axis", axis);
+      SetInt(node, "inverse", inverse);
+      std::vector<Shape> shapes;
+      for (const auto& [n, m] : {std::pair(1, 1), std::pair(2, 7), std::pair(3, 16)})
+        shapes.push_back(axis == 1 ? Shape{n, 5, m, 2} : Shape{n, m, 5, 2});
+      ExpectRightForAll(model, Signals(shapes));
+    }
+  }
+}
+
+TEST(AnyWindowTest, ATransformedAxisOfAnyExtentIsRefusedInWords) {
+  Model model(17);
+  NamedInput(model, "x", {"2", "n", "1"}).Output("y").Node("DFT", {"x"}, {"y"}, "transform");
+  EXPECT_THAT(std::string(ImportOnnx(model.Bytes(), AnyShapes()).status().message()),
+              AllOf(HasSubstr("transform (DFT)"),
+                    HasSubstr("the transformed axis must have a known extent, not n")));
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

@@ -1,0 +1,28 @@
+// Conditions on extents as conditions on the variables that a function's parameters have. Inference
+// may put numbers and other variables for some that the module declared.
+//
+//   SolvedFor({n == 3, m <= n}, {"m"});  // m <= 3
+#ifndef TENON_COMPILER_SYMBOLIC_SOLVED_CONDITIONS_H_
+#define TENON_COMPILER_SYMBOLIC_SOLVED_CONDITIONS_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+#include "tenon/support/extent_condition.h"
+
+namespace tenon::compiler {
+
+// The variables in the types of a function's parameters, which are checked.
+std::set<std::string> VariablesOfParameters(const ir::FunctionNode& function);
+
+// The conditions, where each variable that is none of `known` and no count is replaced by what an
+// equation says of it. Equations that this makes true are left out. A variable of which no equation
+// says anything stays.
+std::vector<ExtentCondition> SolvedFor(std::vector<ExtentCondition> conditions,
+                                       const std::set<std::string>& known);
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_SYMBOLIC_SOLVED_CONDITIONS_H_

@@ -1,0 +1,55 @@
+// What differs between the versions of LLVM that Tenon is built with, 19 and 22. No other file asks
+// for a version.
+//
+//   const llvm::Triple triple("x86_64-linux-gnu");
+//   target->createTargetMachine(AsArgument(triple), ...);
+#ifndef TENON_JIT_LLVM_LLVM_VERSIONS_H_
+#define TENON_JIT_LLVM_LLVM_VERSIONS_H_
+
+#include <string>
+
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
+#include "llvm/TargetParser/Triple.h"
+// Parts of the headers of ORC were moved into these.
+#if __has_include("llvm/ExecutionEngine/Orc/AbsoluteSymbols.h")
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#endif
+#if __has_include("llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h")
+#include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
+#endif
+
+namespace tenon::jit {
+
+// Triples were texts.
+#if LLVM_VERSION_MAJOR >= 22
+inline const llvm::Triple& AsArgument(const llvm::Triple& triple) { return triple; }
+#else
+inline const std::string& AsArgument(const llvm::Triple& triple) { return triple.str(); }
+#endif
+
+// The function is new under this name.
+inline llvm::Function* DeclareIntrinsic(llvm::Module* module, llvm::Intrinsic::ID id) {
+#if LLVM_VERSION_MAJOR >= 22
+  return llvm::Intrinsic::getOrInsertDeclaration(module, id);
+#else
+  return llvm::Intrinsic::getDeclaration(module, id);
+#endif
+}
+
+// Says which passes run. The function of LLVM's gate is constant since.
+class PassGate : public llvm::OptPassGate {
+ public:
+  virtual bool Runs(llvm::StringRef pass) const = 0;
+#if LLVM_VERSION_MAJOR >= 22
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const final { return Runs(pass); }
+#else
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) final { return Runs(pass); }
+#endif
+};
+
+}  // namespace tenon::jit
+
+#endif  // TENON_JIT_LLVM_LLVM_VERSIONS_H_
