@@ -80,7 +80,7 @@ std::vector<te::Tensor> OverWholeAxes(const TeCall& call, const TeMake& make) {
     return extents;
   };
   const auto operand = [&](std::size_t i, const std::string& from, const std::string& to) {
-    return InLayout(call.input(i), from, to, whole(ShapeOf(call.input(i)), from, to));
+    return InLayout(call.input(i), from, to, ToExprs(whole(ShapeOf(call.input(i)), from, to)));
   };
   const std::vector<te::Tensor> inputs = {operand(0, attrs.data_layout, defaults.data_layout),
                                           operand(1, attrs.kernel_layout, defaults.kernel_layout)};
@@ -88,7 +88,7 @@ std::vector<te::Tensor> OverWholeAxes(const TeCall& call, const TeMake& make) {
   const ir::Type type =
       ir::TensorTypeOf(whole(call.shape(), out, defaults.data_layout), call.dtype());
   const TeCall inner{plain, inputs, type, call.target};
-  return {InLayout(make(inner)[0], defaults.data_layout, out, call.shape())};
+  return {InLayout(make(inner)[0], defaults.data_layout, out, call.te_shape())};
 }
 
 }  // namespace tenon::strategies

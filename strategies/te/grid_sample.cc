@@ -1,5 +1,7 @@
 // image.grid_sample: where a coordinate leaves the data, it is clamped to the border, mirrored at
 // it, or its taps count as zeros. Cubic taps leave it one by one, other coordinates as a whole.
+#include <utility>
+
 #include "tenon/ops/image_attrs.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
@@ -14,16 +16,15 @@ using te::Var;
 // One axis of the data as coordinates see it.
 class Axis {
  public:
-  Axis(std::int64_t extent, const ops::GridSampleAttrs& attrs, DataType t)
-      : extent_(extent), attrs_(attrs), t_(t) {}
+  Axis(Expr extent, const ops::GridSampleAttrs& attrs, DataType t)
+      : extent_(std::move(extent)), attrs_(attrs), t_(t) {}
 
   Expr Number(double v) const { return te::Cast(t_, v); }
 
   // From [-1, 1] to elements.
   Expr Place(const Expr& g) const {
-    const auto n = static_cast<double>(extent_);
-    if (attrs_.align_corners) return (g + Number(1)) * Number((n - 1) / 2);
-    return ((g + Number(1)) * Number(n) - Number(1)) * Number(0.5);
+    if (attrs_.align_corners) return (g + Number(1)) * Extent(-1, 0.5);
+    return ((g + Number(1)) * Extent() - Number(1)) * Number(0.5);
   }
 
   // Within the data, except for zeros.
@@ -35,31 +36,37 @@ class Axis {
   // The element at a whole coordinate, and whether it is one.
   Expr Index(const Expr& at) const {
     // Coordinates that fit no integer are brought near before they are converted; NaN becomes -1.
-    const Expr near = te::Min(te::Max(at, Number(-1)), Number(static_cast<double>(extent_)));
+    const Expr near = te::Min(te::Max(at, Number(-1)), Extent());
     const Expr index = te::Cast(Int64, te::Select(at == at, near, Number(-1)));
-    return te::Max(te::Min(index, Expr(extent_ - 1)), Expr(0));
+    return te::Max(te::Min(index, extent_ - 1), Expr(0));
   }
-  Expr IsInside(const Expr& at) const {
-    return at >= Number(0) && at <= Number(static_cast<double>(extent_ - 1));
-  }
+  Expr IsInside(const Expr& at) const { return at >= Number(0) && at <= Extent(-1); }
 
  private:
-  Expr Clamped(const Expr& at) const {
-    return te::Min(te::Max(at, Number(0)), Number(static_cast<double>(extent_ - 1)));
+  // The extent and `more`, times `factor`.
+  Expr Extent(double more = 0, double factor = 1) const {
+    if (const auto* number = extent_.As<loop::IntImmNode>())
+      return Number((static_cast<double>(number->value) + more) * factor);
+    return (te::Cast(t_, extent_) + Number(more)) * Number(factor);
   }
+  Expr Clamped(const Expr& at) const { return te::Min(te::Max(at, Number(0)), Extent(-1)); }
   // Mirrored at the middles of the outermost elements, or at their sides.
   Expr Reflected(const Expr& at) const {
-    const double low = attrs_.align_corners ? 0 : -0.5;
-    const double span = static_cast<double>(extent_) - (attrs_.align_corners ? 1 : 0);
-    if (span == 0) return Number(0);
+    const double low = attrs_.align_corners ? 0 : -0.5, less = attrs_.align_corners ? -1 : 0;
+    if (loop::IsConstInt(extent_, attrs_.align_corners ? 1 : 0)) return Number(0);
+    const Expr span = Extent(less);
     const Expr from = te::Abs(at - Number(low));
-    const Expr turns = te::Floor(from / Number(span));
-    const Expr rest = from - turns * Number(span);
+    const Expr turns = te::Floor(from / span);
+    const Expr rest = from - turns * span;
     const Expr odd = turns - te::Floor(turns * Number(0.5)) * Number(2) > Number(0.5);
-    return te::Select(odd, Number(span) - rest, rest) + Number(low);
+    const Expr place = te::Select(odd, span - rest, rest) + Number(low);
+    // One element alone is met at each turn.
+    return extent_.As<loop::IntImmNode>() != nullptr
+               ? place
+               : te::Select(span == Number(0), Number(0), place);
   }
 
-  const std::int64_t extent_;
+  const Expr extent_;
   const ops::GridSampleAttrs& attrs_;
   const DataType t_;
 };
@@ -104,7 +111,7 @@ std::vector<Tensor> GridSample(const TeCall& call) {
   const Tensor& x = call.input(0);
   const Tensor& grid = call.input(1);
   const DataType t = grid.dtype() == Float64 ? Float64 : Float32;
-  const Axis rows(ExtentOf(x, 2), attrs, t), columns(ExtentOf(x, 3), attrs, t);
+  const Axis rows(x.shape()[2], attrs, t), columns(x.shape()[3], attrs, t);
   return {te::Compute(
       call.te_shape(),
       [&](const Var& n, const Var& c, const Var& i, const Var& j) {

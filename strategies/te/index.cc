@@ -119,7 +119,7 @@ std::vector<Tensor> GatherND(const TeCall& call) {
 std::vector<Tensor> AdvIndex(const TeCall& call) {
   const Tensor& x = call.input(0);
   const std::size_t used = call.inputs.size() - 1;
-  const std::size_t rank = call.shape().size() - (x.ndim() - used);
+  const std::size_t rank = call.te_shape().size() - (x.ndim() - used);
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {

@@ -1,6 +1,7 @@
 // layout_transform.
 #include "tenon/strategies/te/layout.h"
 
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/ops/layout.h"
 #include "tenon/ops/layout_attrs.h"
 #include "tenon/strategies/te_compute.h"
@@ -25,17 +26,17 @@ Expr WholeCoordinate(const ops::Layout& layout, const std::vector<Var>& at, char
 
 std::vector<Tensor> LayoutTransform(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::LayoutTransformAttrs>();
-  return {InLayout(call.input(0), attrs.src_layout, attrs.dst_layout, call.shape())};
+  return {InLayout(call.input(0), attrs.src_layout, attrs.dst_layout, call.te_shape())};
 }
 
 }  // namespace
 
 Tensor InLayout(const Tensor& x, const std::string& src, const std::string& dst,
-                const Shape& shape) {
+                const std::vector<Expr>& shape) {
   const ops::Layout from = ops::Layout::Parse(src, "src_layout");
   const ops::Layout to = ops::Layout::Parse(dst, "dst_layout");
   return te::Compute(
-      ToExprs(shape),
+      shape,
       [&](const std::vector<Var>& i) {
         std::vector<Expr> source;
         Expr inside = loop::True();
@@ -46,8 +47,11 @@ Tensor InLayout(const Tensor& x, const std::string& src, const std::string& dst,
           source.push_back(axis.block > 0 ? te::FloorMod(whole, block)
                                           : te::FloorDiv(whole, block));
           if (axis.block > 0) continue;
-          const std::int64_t given = ExtentOf(x, d) * block;
-          if (given % to.BlockOf(axis.letter) != 0) inside = inside && whole < Expr(given);
+          // Blocks that do not divide the extent leave room.
+          const Expr given = x.shape()[d] * block;
+          const std::int64_t into = to.BlockOf(axis.letter);
+          if (!loop::CanProve(loop::FloorMod(given, into) == 0, {}))
+            inside = inside && whole < given;
         }
         if (loop::IsConstInt(inside, 1)) return x[source];
         return te::IfThenElse(inside, x[source], te::Cast(x.dtype(), 0));

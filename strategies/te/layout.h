@@ -5,15 +5,15 @@
 #define TENON_STRATEGIES_TE_LAYOUT_H_
 
 #include <string>
+#include <vector>
 
-#include "tenon/support/ndarray.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::strategies {
 
 // `x`, which has the layout `from`, in the layout `to` and of that shape; what blocks lack is zero.
 te::Tensor InLayout(const te::Tensor& x, const std::string& from, const std::string& to,
-                    const Shape& shape);
+                    const std::vector<te::Expr>& shape);
 
 }  // namespace tenon::strategies
 

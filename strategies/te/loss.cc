@@ -15,11 +15,11 @@ using te::Tensor;
 using te::Var;
 
 // Of all elements of `shape`.
-Tensor SumOf(const Shape& shape, const char* name,
+Tensor SumOf(const std::vector<Expr>& shape, const char* name,
              const std::function<Expr(const std::vector<Expr>& at)>& term) {
   std::vector<IterVar> axes;
   std::vector<Expr> at;
-  for (const std::int64_t extent : shape) {
+  for (const Expr& extent : shape) {
     axes.push_back(te::ReduceAxis(0, extent));
     at.emplace_back(axes.back().var);
   }
@@ -63,9 +63,9 @@ std::vector<Tensor> NllLoss(const TeCall& call) {
         call.te_shape(),
         [&](const std::vector<Var>& i) { return te::Cast(call.dtype(), loss_at(ToExprs(i))); },
         "nll_loss")};
-  const Tensor sum = SumOf(ShapeOf(targets), "loss_sum", loss_at);
+  const Tensor sum = SumOf(targets.shape(), "loss_sum", loss_at);
   if (attrs.reduction == "sum") return {AsType(sum, call.dtype())};
-  const Tensor weight = SumOf(ShapeOf(targets), "weight_sum", weight_at);
+  const Tensor weight = SumOf(targets.shape(), "weight_sum", weight_at);
   return {te::Compute(
       {}, [&](const std::vector<Var>&) { return te::Cast(call.dtype(), sum() / weight()); },
       "nll_loss")};
@@ -75,10 +75,10 @@ std::vector<Tensor> CrossEntropy(const TeCall& call, bool of_logarithms) {
   const Tensor& x = call.input(0);
   const Tensor& targets = call.input(1);
   const DataType dtype = SumType(call.dtype());
-  const Shape shape = ShapeOf(x);
+  const std::vector<Expr>& shape = x.shape();
   // Row by row, so that logarithms are taken of whole vectors.
   const Tensor terms = te::Compute(
-      ToExprs(shape),
+      shape,
       [&](const std::vector<Var>& i) {
         const Expr value = te::Cast(dtype, x[ToExprs(i)]);
         return te::Cast(dtype, targets[ToExprs(i)]) * (of_logarithms ? value : te::Log(value));
@@ -90,7 +90,7 @@ std::vector<Tensor> CrossEntropy(const TeCall& call, bool of_logarithms) {
       "comm_reduce");
   const Tensor sum =
       SumOf({shape[0]}, "sum", [&](const std::vector<Expr>& at) { return rows[at]; });
-  const Expr batch = te::Cast(dtype, static_cast<double>(shape[0]));
+  const Expr batch = te::Cast(dtype, shape[0]);
   return {te::Compute(
       {}, [&](const std::vector<Var>&) { return te::Cast(call.dtype(), -sum() / batch); },
       "cross_entropy")};

@@ -2,6 +2,8 @@
 // the other axes are free.
 #include "tenon/te/scan.h"
 
+#include <algorithm>
+
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
@@ -23,8 +25,7 @@ Expr Multiply(const Expr& a, const Expr& b) { return a * b; }
 std::vector<Tensor> RunningJoin(const TeCall& call, Join join, double identity, const char* name) {
   const auto& attrs = call.attrs.As<ops::ScanopAttrs>();
   const Tensor& x = call.input(0);
-  const Shape from = ShapeOf(x);
-  const Shape shape = call.shape();
+  const std::vector<Expr> shape = call.te_shape();
   const DataType dtype = call.dtype();
   const auto axis =
       static_cast<std::ptrdiff_t>(attrs.axis ? ops::NormalAxis(*attrs.axis, x.ndim()) : 0);
@@ -32,18 +33,19 @@ std::vector<Tensor> RunningJoin(const TeCall& call, Join join, double identity, 
   const auto term = [&](const Expr& step, const std::vector<Var>& at) {
     std::vector<Expr> index(at.begin() + 1, at.end());
     index.insert(index.begin() + axis, step);
-    if (!attrs.axis) index = Unflatten(step, from);
+    if (!attrs.axis) index = Unflatten(step, ShapeOf(x));
     return te::Cast(dtype, x[index]);
   };
-  Shape first = shape;
+  std::vector<Expr> first = shape;
   first.erase(first.begin() + axis);
   first.insert(first.begin(), shape[static_cast<std::size_t>(axis)]);
-  if (NumElements(shape) == 0)
+  const auto is_none = [](const Expr& extent) { return loop::IsConstInt(extent, 0); };
+  if (std::any_of(shape.begin(), shape.end(), is_none))
     return {te::Compute(
-        call.te_shape(), [&](const std::vector<Var>&) { return te::Cast(dtype, identity); }, name)};
-  const Tensor state = te::Placeholder(ToExprs(first), dtype, StrCat(name, "_state"));
+        shape, [&](const std::vector<Var>&) { return te::Cast(dtype, identity); }, name)};
+  const Tensor state = te::Placeholder(first, dtype, StrCat(name, "_state"));
   const Tensor next = te::Compute(
-      ToExprs(first),
+      first,
       [&](const std::vector<Var>& i) {
         std::vector<Expr> before = ToExprs(i);
         before[0] = before[0] - 1;
@@ -52,14 +54,14 @@ std::vector<Tensor> RunningJoin(const TeCall& call, Join join, double identity, 
       StrCat(name, "_next"));
   first[0] = 1;
   const Tensor begin = te::Compute(
-      ToExprs(first),
+      first,
       [&](const std::vector<Var>& i) {
         return attrs.exclusive ? te::Cast(dtype, identity) : term(0, i);
       },
       StrCat(name, "_begin"));
   const Tensor joined = te::Scan({begin}, {next}, {state}, name)[0];
   return {te::Compute(
-      call.te_shape(),
+      shape,
       [&](const std::vector<Var>& i) {
         std::vector<Expr> at = ToExprs(i);
         const Expr time = at[static_cast<std::size_t>(axis)];

@@ -94,6 +94,32 @@ const PlanCase kCases[] = {
      "  %0 = split(exp(%x), indices_or_sections=2, axis=1);\n"
      "  (add(%0.0, %y), multiply(%0.1, %y))\n}\n",
      {{{"int64_t", 3}, {"INT64_MAX", 5}}}},
+    {"RunningSums",
+     "def @main(%x: Tensor[(n, m), float32]) {\n"
+     "  (cumsum(%x, axis=0), cumsum(%x, axis=1, exclusive=True), cumprod(exp(%x), axis=1))\n}\n",
+     {{{"n", 1}, {"m", 1}}, {{"n", 7}, {"m", 3}}, {{"n", 2}, {"m", 65}}}},
+    {"SamplesOfImages",
+     "def @main(%x: Tensor[(n, 2, h, w), float32], %g: Tensor[(n, 2, k, l), float32]) {\n"
+     "  (image.grid_sample(%x, %g, method=\"bilinear\", padding_mode=\"zeros\"),\n"
+     "   image.grid_sample(%x, %g, method=\"bilinear\", padding_mode=\"reflection\"),\n"
+     "   image.grid_sample(%x, %g, method=\"bicubic\", padding_mode=\"reflection\",\n"
+     "                     align_corners=False),\n"
+     "   image.grid_sample(%x, %g, method=\"nearest\", padding_mode=\"border\"))\n}\n",
+     {{{"n", 1}, {"h", 1}, {"w", 1}, {"k", 3}, {"l", 2}},
+      {{"n", 2}, {"h", 5}, {"w", 9}, {"k", 4}, {"l", 7}}}},
+    {"Layouts",
+     "def @main(%x: Tensor[(n, 32, h, w), float32]) {\n"
+     "  %0 = layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NCHW16c\");\n"
+     "  (exp(%0), layout_transform(%0, src_layout=\"NCHW16c\", dst_layout=\"NHWC\"))\n}\n",
+     {{{"n", 1}, {"h", 1}, {"w", 1}}, {{"n", 2}, {"h", 3}, {"w", 7}}}},
+    {"SlidingWindows",
+     "def @main(%x: Tensor[(n, l), float32]) {\n"
+     "  sliding_window(%x, axis=1, window_shape=[6], strides=[4])\n}\n",
+     {{{"n", 1}, {"l", 6}}, {{"n", 3}, {"l", 9}}, {{"n", 2}, {"l", 43}}}},
+    {"Losses",
+     "def @main(%x: Tensor[(n, 5), float32], %y: Tensor[(n, 5), float32]) {\n"
+     "  nn.cross_entropy_with_logits(%x, %y)\n}\n",
+     {{{"n", 1}}, {{"n", 33}}}},
     {"BytesAndTwoResultsOfAKernel",
      "def @main(%x: Tensor[(3, n), int8]) {\n"
      "  %0 = topk(%x, k=2, dtype=\"int64\");\n  (%0.0, %0.1, sum(cast(%x, dtype=\"int64\")))\n}\n",
