@@ -32,7 +32,6 @@ std::optional<Dims> Gathered(const Dims& from, const Shape& from_shape, const Sh
     for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
       place[axis] = rest % shape[axis];
     source(place, &at);
-    source(place, &at);
     std::int64_t position = 0;
     for (std::size_t axis = 0; axis < at.size(); ++axis) {
       if (at[axis] < 0 || at[axis] >= from_shape[axis]) return std::nullopt;
