@@ -94,17 +94,18 @@ npm_files() {
   fi
 }
 
-# performance_page: the page that holds the figures of this machine's family of CPUs beside this oneDNN; nothing where no
-# page does.
+# performance_page: the page that holds the figures of this machine's family of CPUs beside this oneDNN; nothing where there
+# is none.
 performance_page() {
-  local cpu peers=
-  if ldconfig -p | grep -q 'libdnnl\.so\.3 '; then peers=-onednn3; fi
+  local cpu family= peers=
   cpu=$(sed -n 's/^vendor_id.*: //p; s/^cpu family.*: //p; /^flags/ { s/.* \(amx_tile\)\b.*/\1/p; q; }' /proc/cpuinfo | tr '\n' ' ')
   case $cpu in
-    'AuthenticAMD 25 '*) echo docs/performance/amd-zen4$peers.md ;;
-    AuthenticAMD*) echo docs/performance/amd-zen5$peers.md ;;
-    'GenuineIntel '*' amx_tile ') echo docs/performance/intel-amx$peers.md ;;
+    'AuthenticAMD 25 '*) family=amd-zen4 ;;
+    AuthenticAMD*) family=amd-zen5 ;;
+    'GenuineIntel '*' amx_tile ') family=intel-amx ;;
   esac
+  if ldconfig -p | grep -q 'libdnnl\.so\.3 '; then peers=-onednn3; fi
+  if [ -e "docs/performance/$family$peers.md" ]; then echo "docs/performance/$family$peers.md"; fi
 }
 
 # fill_digest: makes the tables of docs/performance.md from the pages of all CPUs.
