@@ -78,6 +78,12 @@ void AppendFunction(dnnl::algorithm function, float alpha, float beta, dnnl::pos
 // x * min(max(x + 3, 0), 6) / 6.
 void AppendHardSwish(dnnl::post_ops* chain);
 
+// Whether the library's reorder from one layout into the other is right.
+bool ReordersRight(const dnnl::memory::desc& from, const dnnl::memory::desc& to);
+// The same element by element, where it is not: `from` is plain, and `to` has blocks, whose rest
+// becomes 0.
+void PackByElement(const dnnl::memory& from, const dnnl::memory& to);
+
 // Bits of dnnl_cpu_isa_t that a step up adds, and the features that code of this step may use.
 struct IsaStep {
   int bits;

@@ -43,6 +43,7 @@ struct Argument {
   int id = 0;
   dnnl::memory::desc desc;
   dnnl::memory fixed;              // set when the data is known
+  bool packs_by_element = false;   // where the library would pack it wrongly
   dnnl::reorder pack;              // set when the buffer must be packed in each call
   dnnl::memory::desc buffer_desc;  // what the buffer holds, when `pack` is set
   std::size_t packed_offset = 0;   // in the workspace

@@ -2,6 +2,7 @@
 #include "tenon/strategies/onednn/library.h"
 
 #include "tenon/strategies/onednn/facts.h"
+#include "tenon/support/error.h"
 
 namespace tenon::strategies::onednn {
 namespace {
@@ -68,6 +69,13 @@ void AppendHardSwish(dnnl::post_ops* chain) {
 }
 
 LibraryFacts Facts() { return {.functions_keep_parameters = false, .nchw_takes_tensors = true}; }
+
+bool ReordersRight(const dnnl::memory::desc& /*from*/, const dnnl::memory::desc& /*to*/) {
+  return true;
+}
+void PackByElement(const dnnl::memory& /*from*/, const dnnl::memory& /*to*/) {
+  Unreachable("oneDNN 2 packs all weights itself");
+}
 
 std::span<const IsaStep> IsaSteps() {
   static const IsaStep kSteps[] = {

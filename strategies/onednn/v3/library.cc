@@ -2,6 +2,8 @@
 // algorithm of softmax, pooling has dilation, and functions among the post-ops have no scale.
 #include "tenon/strategies/onednn/library.h"
 
+#include <cstring>
+
 #include "tenon/strategies/onednn/facts.h"
 
 namespace tenon::strategies::onednn {
@@ -65,6 +67,53 @@ void AppendHardSwish(dnnl::post_ops* chain) {
 // Those of 3.7; of older ones too little is known.
 LibraryFacts Facts() {
   return {.functions_keep_parameters = dnnl_version()->minor >= 7, .nchw_takes_tensors = false};
+}
+
+// oneDNN 3.7.2, jit:uni: of ba to AB16a64b and alike, elements of blocks that are not full are
+// wrong on CPUs with AVX-512.
+bool ReordersRight(const dnnl::memory::desc& from, const dnnl::memory::desc& to) {
+  constexpr auto kBlocked = dnnl::memory::format_kind::blocked;
+  const bool is_copy = from.get_data_type() == to.get_data_type() &&
+                       from.get_format_kind() == kBlocked && to.get_format_kind() == kBlocked &&
+                       from.get_inner_nblks() == 0;
+  if (!is_copy || to.get_padded_dims() == to.get_dims()) return true;
+  // What is larger has sums of the weights at its end.
+  std::size_t bytes = dnnl::memory::data_type_size(to.get_data_type());
+  for (const dnnl::memory::dim extent : to.get_padded_dims())
+    bytes *= static_cast<std::size_t>(extent);
+  return to.get_size() != bytes;
+}
+
+// The place of an element: "Understanding Memory Formats" of the library's guide, blocked layouts.
+void PackByElement(const dnnl::memory& from, const dnnl::memory& to) {
+  const dnnl::memory::desc given = from.get_desc(), wanted = to.get_desc();
+  const dnnl::memory::dims dims = wanted.get_dims(), strides = wanted.get_strides(),
+                           given_strides = given.get_strides(), blocks = wanted.get_inner_blks(),
+                           block_axes = wanted.get_inner_idxs();
+  const std::size_t size = dnnl::memory::data_type_size(wanted.get_data_type());
+  const auto* source = static_cast<const char*>(from.get_data_handle());
+  auto* result = static_cast<char*>(to.get_data_handle());
+  std::memset(result, 0, wanted.get_size());
+  std::size_t count = 1;
+  for (const dnnl::memory::dim extent : dims) count *= static_cast<std::size_t>(extent);
+  dnnl::memory::dims at(dims.size()), outer;
+  for (std::size_t i = 0; i < count; ++i) {
+    outer = at;
+    dnnl::memory::dim source_place = 0, place = 0, block_size = 1;
+    for (std::size_t b = blocks.size(); b-- > 0;) {
+      dnnl::memory::dim& coordinate = outer[static_cast<std::size_t>(block_axes[b])];
+      place += coordinate % blocks[b] * block_size;
+      coordinate /= blocks[b];
+      block_size *= blocks[b];
+    }
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      place += outer[d] * strides[d];
+      source_place += at[d] * given_strides[d];
+    }
+    std::memcpy(result + static_cast<std::size_t>(place) * size,
+                source + static_cast<std::size_t>(source_place) * size, size);
+    for (std::size_t d = dims.size(); d-- > 0 && ++at[d] == dims[d];) at[d] = 0;
+  }
 }
 
 std::span<const IsaStep> IsaSteps() {
