@@ -60,7 +60,8 @@ Expr ResizedToSizes(Node& node, const Ints& axes, const Dims& sizes,
   const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
   if (policy != "stretch")
     throw Unimplemented(StrCat("keep_aspect_ratio_policy ", policy,
-                               " over extents that are variables is not supported; stretch is"));
+                               " over extents that are variables is not supported; stretch is, and "
+                               "all policies where sizes can be fixed at import"));
   const Expr& x = node.input(0);
   const Dims from = DimsOf(x);
   Dims target = from;
