@@ -4,6 +4,7 @@
 #include "tenon/compiler/control/build_program.h"
 #include "tenon/compiler/control/control_flow.h"
 #include "tenon/compiler/control/lower_program.h"
+#include "tenon/compiler/control/program_outline.h"
 #include "tenon/compiler/lower_program.h"
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
@@ -124,7 +125,7 @@ struct FusedForAll {
 // What the module needs of the variables that it has when it is fused.
 std::vector<ExtentCondition> NeedsOf(const ir::Module& module, const ir::Module& fused) {
   return compiler::SolvedFor(passes::ConditionsOf(module),
-                             compiler::VariablesOfParameters(fused.Main()));
+                             compiler::SymbolsOfPart(fused.Get("main")));
 }
 
 FusedForAll LowerForAll(const ir::Module& module, const CompileOptions& options) {

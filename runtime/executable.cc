@@ -290,9 +290,8 @@ std::vector<InputInfo> Executable::inputs() const {
 }
 
 Executable Executable::Bound(const Inputs& inputs) const {
-  return Present(state_, kMovedFrom).parts.bind != nullptr
-             ? Present(state_, kMovedFrom).parts.bind(inputs)
-             : *this;
+  const auto& bind = Present(state_, kMovedFrom).parts.bind;
+  return bind != nullptr ? bind(inputs) : *this;
 }
 absl::StatusOr<Executable> Executable::Bind(const Inputs& inputs) const {
   return CatchErrors([&] { return Bound(inputs); });
@@ -300,18 +299,19 @@ absl::StatusOr<Executable> Executable::Bind(const Inputs& inputs) const {
 
 template <typename Body>
 std::vector<NDArray> Executable::WithWorkspace(const Body& body) const {
+  State& state = Present(state_, kMovedFrom);
   std::unique_ptr<Session::Workspace> workspace;
   {
-    const std::lock_guard<std::mutex> lock(Present(state_, kMovedFrom).mutex);
-    if (!Present(state_, kMovedFrom).idle.empty()) {
-      workspace = std::move(Present(state_, kMovedFrom).idle.back());
-      Present(state_, kMovedFrom).idle.pop_back();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    if (!state.idle.empty()) {
+      workspace = std::move(state.idle.back());
+      state.idle.pop_back();
     }
   }
   if (workspace == nullptr) workspace = std::make_unique<Session::Workspace>(*this);
   std::vector<NDArray> results = body(*workspace);
-  const std::lock_guard<std::mutex> lock(Present(state_, kMovedFrom).mutex);
-  Present(state_, kMovedFrom).idle.push_back(std::move(workspace));
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  state.idle.push_back(std::move(workspace));
   return results;
 }
 
@@ -336,10 +336,9 @@ absl::StatusOr<std::vector<NDArray>> Executable::Run(const Inputs& inputs) const
 }
 
 std::optional<ThreadChoice> Executable::thread_choice() const {
-  const std::lock_guard<std::mutex> lock(Present(state_, kMovedFrom).mutex);
-  return Present(state_, kMovedFrom).idle.empty()
-             ? std::nullopt
-             : Present(state_, kMovedFrom).idle.back()->thread_choice();
+  State& state = Present(state_, kMovedFrom);
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  return state.idle.empty() ? std::nullopt : state.idle.back()->thread_choice();
 }
 
 int Executable::num_kernel_calls() const {

@@ -395,7 +395,7 @@ Range RangeOf(const Dim& dim);
 Range RangeOf(const DimAtom& atom) {
   if (atom.kind == DimAtomKind::kSymbol) return {atom.text.starts_with('#') ? 0 : 1, std::nullopt};
   const Range a = RangeOf(atom.a), b = RangeOf(atom.b);
-  // The greater or the smaller of two ends of which one is enough, or of which both are needed.
+  // `choose` takes the greater or the smaller end. One known end is enough for `either`.
   const auto either = [](const auto& x, const auto& y, auto choose) {
     return x && y ? std::optional(choose(*x, *y)) : x ? x : y;
   };

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-
-#include "tenon/ir/flatten.h"
+#include <utility>
 
 namespace tenon::compiler {
 namespace {
@@ -21,18 +20,6 @@ std::optional<Dim> ValueOf(const std::string& name, const ExtentCondition& condi
 }
 
 }  // namespace
-
-std::set<std::string> VariablesOfParameters(const ir::FunctionNode& function) {
-  std::set<std::string> names;
-  for (const ir::Expr& param : function.params) {
-    for (const ir::Type& type : ir::Flatten(param.checked_type())) {
-      const auto* tensor = type.As<ir::TensorTypeNode>();
-      if (tensor == nullptr) continue;
-      for (const Dim& extent : tensor->shape) extent.AddSymbols(&names);
-    }
-  }
-  return names;
-}
 
 std::vector<ExtentCondition> SolvedFor(std::vector<ExtentCondition> conditions,
                                        const std::set<std::string>& known) {

@@ -9,13 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "tenon/ir/expr.h"
 #include "tenon/support/extent_condition.h"
 
 namespace tenon::compiler {
-
-// The variables in the types of a function's parameters, which are checked.
-std::set<std::string> VariablesOfParameters(const ir::FunctionNode& function);
 
 // The conditions, where each variable that is none of `known` and no count is replaced by what an
 // equation says of it. Equations that this makes true are left out. A variable of which no equation

@@ -126,7 +126,7 @@ std::optional<Dims> MovedDims(const Expr& e, const DimsOfOperand& operand) {
   const auto* item = e.As<ir::TupleGetItemNode>();
   const auto* call = (item == nullptr ? e : item->tuple).As<ir::CallNode>();
   if (call == nullptr || call->args.empty()) return std::nullopt;
-  if (const bool joins = call->callee == known.concatenate || call->callee == known.stack; joins) {
+  if (call->callee == known.concatenate || call->callee == known.stack) {
     if (call->args[0].kind() != ir::ExprKind::kTuple) return std::nullopt;
     const std::int64_t axis = call->callee == known.stack
                                   ? call->attrs.As<ops::StackAttrs>().axis

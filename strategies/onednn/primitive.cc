@@ -102,13 +102,12 @@ class Variant {
         void* packed = static_cast<char*>(workspace) + argument.packed_offset;
         const memory from(argument.buffer_desc, Engine(), data);
         const memory to(argument.desc, Engine(), packed);
-        if (argument.packs_by_element) {
+        if (argument.pack) {
+          const dnnl_exec_arg_t pack[] = {{DNNL_ARG_FROM, from.get()}, {DNNL_ARG_TO, to.get()}};
+          Check(dnnl_primitive_execute(argument.pack.get(), ThreadStream(), 2, pack));
+        } else {
           PackByElement(from, to);
-          Check(dnnl_memory_set_data_handle(binding->memories[i].get(), packed));
-          continue;
         }
-        const dnnl_exec_arg_t pack[] = {{DNNL_ARG_FROM, from.get()}, {DNNL_ARG_TO, to.get()}};
-        Check(dnnl_primitive_execute(argument.pack.get(), ThreadStream(), 2, pack));
         data = packed;
       }
       Check(dnnl_memory_set_data_handle(binding->memories[i].get(), data));
@@ -266,8 +265,9 @@ Argument Weight(int id, const memory::desc& given, const memory::desc& wanted,
   } else if (given != wanted) {
     argument.is_packed = true;
     argument.buffer_desc = given;
-    argument.packs_by_element = !ReordersRight(given, wanted);
-    argument.pack = dnnl::reorder(dnnl::reorder::primitive_desc(Engine(), given, Engine(), wanted));
+    if (ReordersRight(given, wanted))
+      argument.pack =
+          dnnl::reorder(dnnl::reorder::primitive_desc(Engine(), given, Engine(), wanted));
   }
   return argument;
 }

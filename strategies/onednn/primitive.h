@@ -43,12 +43,11 @@ struct Argument {
   int id = 0;
   dnnl::memory::desc desc;
   dnnl::memory fixed;              // set when the data is known
-  bool packs_by_element = false;   // where the library would pack it wrongly
-  dnnl::reorder pack;              // set when the buffer must be packed in each call
-  dnnl::memory::desc buffer_desc;  // what the buffer holds, when `pack` is set
+  dnnl::reorder pack;              // of one that is packed; null where PackByElement does it
+  dnnl::memory::desc buffer_desc;  // what a buffer that is packed holds
   std::size_t packed_offset = 0;   // in the workspace
   bool is_fixed = false;
-  bool is_packed = false;
+  bool is_packed = false;  // in each call
 };
 
 Argument Buffer(int id, const dnnl::memory::desc& desc);

@@ -97,9 +97,9 @@ Stage* OnlyTile(const schedule::Schedule& schedule) {
 // Whether tiles share so little of what they read that each has a copy of its own, in the nearest
 // cache. What they share much of is copied once for all tiles of the outermost loop.
 bool HasFewMargins(const Stage& tile) {
-  constexpr std::int64_t kMostTaps = 3;
+  constexpr std::int64_t kMaxTaps = 3;
   return std::ranges::all_of(tile.op()->reduce_axes,
-                             [](const IterVar& taps) { return Extent(taps) <= kMostTaps; });
+                             [](const IterVar& taps) { return Extent(taps) <= kMaxTaps; });
 }
 
 }  // namespace

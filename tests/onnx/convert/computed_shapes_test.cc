@@ -33,14 +33,19 @@ void CountWindows(Model& model, const std::string& of) {
   model.Node("Div", {of + " sides", "4, 4"}, {of + " windows"});
 }
 
+// "y" has the windows of `of`.
+void TakeWindows(Model& model, const std::string& of) {
+  CountWindows(model, of);
+  for (const std::string axis : {"0", "1"})
+    model.Node("Gather", {of + " windows", axis}, {"windows " + axis});
+  model.Node("Gather", {of + " shape", "0"}, {"images"});
+  Concat(model, {"images", "windows 0", "4", "windows 1", "4", "3"}, "target");
+  model.Node("Reshape", {of, "target"}, {"y"});
+}
+
 TEST(ComputedShapesTest, WindowsAreCountedAsAVector) {
   Model model = ImageModel();
-  CountWindows(model, "x");
-  for (const std::string axis : {"0", "1"})
-    model.Node("Gather", {"x windows", axis}, {"windows " + axis});
-  model.Node("Gather", {"x shape", "0"}, {"images"});
-  Concat(model, {"images", "windows 0", "4", "windows 1", "4", "3"}, "target");
-  model.Node("Reshape", {"x", "target"}, {"y"});
+  TakeWindows(model, "x");
   ExpectRightForAll(model, Images({{1, 4, 4}, {2, 8, 12}, {3, 20, 4}}), true);
 }
 
@@ -87,12 +92,7 @@ TEST(ComputedShapesTest, ImagesArePaddedToWholeWindows) {
   model.Node("Transpose", {"by axis"}, {"by end"});
   model.Node("Reshape", {"by end", "-1"}, {"pads"});
   model.Node("Pad", {"x", "pads"}, {"padded"});
-  CountWindows(model, "padded");
-  for (const std::string axis : {"0", "1"})
-    model.Node("Gather", {"padded windows", axis}, {"windows " + axis});
-  model.Node("Gather", {"shape", "0"}, {"images"});
-  Concat(model, {"images", "windows 0", "4", "windows 1", "4", "3"}, "target");
-  model.Node("Reshape", {"padded", "target"}, {"y"});
+  TakeWindows(model, "padded");
   ExpectRightForAll(model, Images({{1, 1, 1}, {1, 4, 4}, {2, 7, 13}, {3, 20, 2}}), true);
 }
 
