@@ -98,11 +98,13 @@ npm_files() {
 # is none.
 performance_page() {
   local cpu family= peers=
-  cpu=$(sed -n 's/^vendor_id.*: //p; s/^cpu family.*: //p; /^flags/ { s/.* \(amx_tile\)\b.*/\1/p; q; }' /proc/cpuinfo | tr '\n' ' ')
+  # "AuthenticAMD 25 fpu vme ..."
+  cpu=$(sed -n 's/^vendor_id.*: //p; s/^cpu family.*: //p; /^flags/ { s/^[^:]*: //p; q; }' /proc/cpuinfo | tr '\n' ' ')
   case $cpu in
-    'AuthenticAMD 25 '*) family=amd-zen4 ;;
-    AuthenticAMD*) family=amd-zen5 ;;
-    'GenuineIntel '*' amx_tile ') family=intel-amx ;;
+    'AuthenticAMD 25 '*' avx512f '*) family=amd-zen4 ;;
+    'AuthenticAMD 25 '*' avx2 '*) family=amd-zen3 ;;
+    'AuthenticAMD 26 '*) family=amd-zen5 ;;
+    'GenuineIntel '*' amx_tile '*) family=intel-amx ;;
   esac
   if ldconfig -p | grep -q 'libdnnl\.so\.3 '; then peers=-onednn3; fi
   if [ -e "docs/performance/$family$peers.md" ]; then echo "docs/performance/$family$peers.md"; fi

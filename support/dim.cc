@@ -33,7 +33,7 @@ std::int64_t CheckedMul(std::int64_t a, std::int64_t b) {
   return product;
 }
 std::int64_t FloorDivided(std::int64_t a, std::int64_t b) {
-  CheckInvariant(b > 0, "extents are divided by positive numbers");
+  if (b <= 0) Unreachable("extents are divided by positive numbers");
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
@@ -320,7 +320,10 @@ std::optional<Dim> ExactQuotient(const Dim& a, const Dim& b) {
     if (rest.is_static() && rest.value() == 0) return quotient;
     const Polynomial open = DimBuilder::Open(rest);
     const auto& [atoms, coefficient] = *open.begin();
-    if (coefficient % factor != 0) return std::nullopt;
+    // The quotient of the least number by -1 does not fit, and its division traps.
+    if (factor == -1 ? coefficient == std::numeric_limits<std::int64_t>::min()
+                     : coefficient % factor != 0)
+      return std::nullopt;
     std::vector<DimAtomRef> left = atoms;
     for (const DimAtomRef& atom : lead) {
       const auto found = std::find_if(left.begin(), left.end(),
@@ -334,163 +337,5 @@ std::optional<Dim> ExactQuotient(const Dim& a, const Dim& b) {
   }
   return std::nullopt;
 }
-
-namespace {
-
-std::optional<std::int64_t> ValueOf(const DimAtom& atom, const Dim::Values& values) {
-  if (atom.kind == DimAtomKind::kSymbol) {
-    const auto found = values.find(atom.text);
-    if (found == values.end()) return std::nullopt;
-    return found->second;
-  }
-  const std::optional<std::int64_t> a = atom.a.Evaluate(values), b = atom.b.Evaluate(values);
-  if (!a || !b) return std::nullopt;
-  switch (atom.kind) {
-    case DimAtomKind::kFloorDiv:
-      return FloorDivided(*a, *b);
-    case DimAtomKind::kMax:
-      return std::max(*a, *b);
-    case DimAtomKind::kMin:
-      return std::min(*a, *b);
-    case DimAtomKind::kSymbol:
-      break;
-  }
-  return std::nullopt;
-}
-
-Dim ReplacedIn(const DimAtom& atom, const std::map<std::string, Dim>& values) {
-  switch (atom.kind) {
-    case DimAtomKind::kSymbol: {
-      const auto found = values.find(atom.text);
-      return found == values.end() ? Dim::Symbol(atom.text) : found->second;
-    }
-    case DimAtomKind::kFloorDiv:
-      return FloorDiv(atom.a.Substitute(values), atom.b.value());
-    case DimAtomKind::kMax:
-      return Max(atom.a.Substitute(values), atom.b.Substitute(values));
-    case DimAtomKind::kMin:
-      return Min(atom.a.Substitute(values), atom.b.Substitute(values));
-  }
-  return {};
-}
-
-// What an expression lies between for all values; nothing for an end that is not known.
-struct Range {
-  std::optional<std::int64_t> least, greatest;
-};
-
-std::optional<std::int64_t> Product(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
-  std::int64_t product = 0;
-  if (!a || !b || __builtin_mul_overflow(*a, *b, &product)) return std::nullopt;
-  return product;
-}
-
-Range Times(const Range& range, std::int64_t factor) {
-  const Range product{Product(range.least, factor), Product(range.greatest, factor)};
-  return factor < 0 ? Range{product.greatest, product.least} : product;
-}
-
-Range RangeOf(const Dim& dim);
-
-Range RangeOf(const DimAtom& atom) {
-  if (atom.kind == DimAtomKind::kSymbol) return {atom.text.starts_with('#') ? 0 : 1, std::nullopt};
-  const Range a = RangeOf(atom.a), b = RangeOf(atom.b);
-  // `choose` takes the greater or the smaller end. One known end is enough for `either`.
-  const auto either = [](const auto& x, const auto& y, auto choose) {
-    return x && y ? std::optional(choose(*x, *y)) : x ? x : y;
-  };
-  const auto both = [](const auto& x, const auto& y, auto choose) {
-    return x && y ? std::optional(choose(*x, *y)) : std::nullopt;
-  };
-  const auto greater = [](std::int64_t x, std::int64_t y) { return std::max(x, y); };
-  const auto smaller = [](std::int64_t x, std::int64_t y) { return std::min(x, y); };
-  switch (atom.kind) {
-    case DimAtomKind::kFloorDiv:
-      return {both(a.least, b.least, FloorDivided), both(a.greatest, b.least, FloorDivided)};
-    case DimAtomKind::kMax:
-      return {either(a.least, b.least, greater), both(a.greatest, b.greatest, greater)};
-    case DimAtomKind::kMin:
-      return {both(a.least, b.least, smaller), either(a.greatest, b.greatest, smaller)};
-    case DimAtomKind::kSymbol:
-      break;
-  }
-  return {};
-}
-
-Range RangeOf(const Dim::Term& term) {
-  if (term.atoms.size() == 1) return Times(RangeOf(*term.atoms[0]), term.coefficient);
-  // Of products of factors that may have either sign nothing is said.
-  Range product{1, 1};
-  std::int64_t coefficient = term.coefficient;
-  for (const DimAtomRef& atom : term.atoms) {
-    Range range = RangeOf(*atom);
-    if (range.greatest && *range.greatest <= 0) {
-      range = Times(range, -1);
-      if (__builtin_mul_overflow(coefficient, -1, &coefficient)) return {};
-    }
-    if (!range.least || *range.least < 0) return {};
-    product = {Product(product.least, range.least), Product(product.greatest, range.greatest)};
-  }
-  return Times(product, coefficient);
-}
-
-Range RangeOf(const Dim& dim) {
-  if (dim.is_static()) return {dim.value(), dim.value()};
-  if (dim.is_any()) return {};
-  Range sum{0, 0};
-  const auto add = [](std::optional<std::int64_t>* total, const std::optional<std::int64_t>& part) {
-    std::int64_t added = 0;
-    *total = *total && part && !__builtin_add_overflow(**total, *part, &added)
-                 ? std::optional(added)
-                 : std::nullopt;
-  };
-  for (const Dim::Term& term : dim.terms()) {
-    const Range range = RangeOf(term);
-    add(&sum.least, range.least);
-    add(&sum.greatest, range.greatest);
-  }
-  return sum;
-}
-
-}  // namespace
-
-std::optional<std::int64_t> Dim::Evaluate(const Values& values) const {
-  if (is_static()) return value_;
-  if (is_any()) return std::nullopt;
-  std::int64_t sum = 0;
-  for (const Term& term : terms()) {
-    std::int64_t product = term.coefficient;
-    for (const DimAtomRef& atom : term.atoms) {
-      const std::optional<std::int64_t> value = ValueOf(*atom, values);
-      if (!value || __builtin_mul_overflow(product, *value, &product)) return std::nullopt;
-    }
-    if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
-  }
-  return sum;
-}
-
-Dim Dim::Substitute(const std::map<std::string, Dim>& values) const {
-  if (!is_symbolic()) return *this;
-  Dim sum = 0;
-  for (const Term& term : terms()) {
-    Dim product = term.coefficient;
-    for (const DimAtomRef& atom : term.atoms) product = product * ReplacedIn(*atom, values);
-    sum = sum + product;
-  }
-  return sum;
-}
-
-void Dim::AddSymbols(std::set<std::string>* names) const {
-  if (!is_symbolic()) return;
-  for (const Term& term : terms()) {
-    for (const DimAtomRef& atom : term.atoms) {
-      if (atom->kind == DimAtomKind::kSymbol) names->insert(atom->text);
-      atom->a.AddSymbols(names);
-      atom->b.AddSymbols(names);
-    }
-  }
-}
-
-std::optional<std::int64_t> Dim::LowerBound() const { return RangeOf(*this).least; }
 
 }  // namespace tenon

@@ -39,12 +39,12 @@ double SecondsSince(Clock::time_point start) {
 void BenchFloors(const BenchArguments& arguments) {
   const CompileOptions options = arguments.compile.Options();
   const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
-  RequireNumbers(module, "bench --floors");
   const Lowered lowered = ValueOrThrow(Lower(module, options));
   const Executable exe = ValueOrThrow(Link(lowered, options));
-  const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed), kFloorRuns);
+  const Dim::Values extents = AllExtents(exe, arguments.model.ExtentValues());
+  const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed, extents), kFloorRuns);
   const tune::MachineSpeed machine = tune::MeasureMachine(options.target, options.threads);
-  const auto floors = FloorsOf(lowered, exe, times, options.target, machine);
+  const auto floors = FloorsOf(lowered, times, extents, options.target, machine);
   std::fputs((arguments.json ? FloorsJson(floors, machine) : FloorsText(floors, machine)).c_str(),
              stdout);
 }

@@ -67,14 +67,14 @@ Json TextsOf(const LoweredKernel& kernel, const jit::CompileOptions& options) {
 
 Json ReportOf(const ExploreArguments& arguments) {
   const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
-  RequireNumbers(module, "explore");
   PassDecisions decisions;
   CompileOptions options = arguments.compile.Options();
   options.fusion_report = &decisions.fusion;
   options.folding_report = &decisions.folding;
   const Lowered lowered = ValueOrThrow(Lower(module, options));
   const Executable exe = ValueOrThrow(Link(lowered, options));
-  const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed), arguments.repeat);
+  const Dim::Values extents = AllExtents(exe, arguments.model.ExtentValues());
+  const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed, extents), arguments.repeat);
 
   const tune::MachineSpeed machine = tune::MeasureMachine(options.target, options.threads);
   const jit::CompileOptions code = {.target = options.target,
@@ -95,7 +95,7 @@ Json ReportOf(const ExploreArguments& arguments) {
   if (is_watched) std::cerr << "\n";
   Json nodes = Json::array();
   std::int64_t total = 0;
-  for (const runtime::Node& node : exe.plan().nodes) {
+  for (const runtime::Node& node : lowered.plan.nodes) {
     const auto time = times.find(node.name);
     if (time == times.end()) continue;
     total += time->second;
@@ -106,14 +106,15 @@ Json ReportOf(const ExploreArguments& arguments) {
   }
   return {{"model", arguments.model.path},
           {"nanoseconds", total},
+          {"extents", extents},
           {"repeat", arguments.repeat},
           {"threads", arguments.compile.threads},
           {"decisions", Cut(ExplainText(decisions))},
           {"module", Cut(ir::PrintModule(lowered.module, {.metadata = false}))},
           {"kernels", std::move(kernels)},
           {"nodes", std::move(nodes)},
-          {"floors", Json::parse(FloorsJson(FloorsOf(lowered, exe, times, options.target, machine),
-                                            machine))}};
+          {"floors", Json::parse(FloorsJson(
+                         FloorsOf(lowered, times, extents, options.target, machine), machine))}};
 }
 
 void Explore(const ExploreArguments& arguments) {
@@ -131,6 +132,7 @@ void AddExploreCommand(CLI::App* app) {
   CLI::App* command = app->add_subcommand(
       "explore", "Write a page of a model's kernels: times, reasons and code at every stage");
   arguments->model.AddTo(command);
+  arguments->model.AddExtentTo(command);
   arguments->model.control_flow = false;  // a plan is shown
   arguments->compile.AddTo(command);
   command->add_option("-o,--out", arguments->output, "HTML page to write, which stands alone")

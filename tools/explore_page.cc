@@ -55,9 +55,11 @@ const milliseconds = ns => (ns / 1e6).toFixed(4);
 const stages = {choice: 'why', graph: 'graph', te: 'tensor expressions', schedule: 'schedule', loops: 'loops', llvm: 'LLVM IR', asm: 'assembly'};
 let stage = 'loops', shown = null;
 
+const extents = Object.entries(report.extents).map(([name, value]) => `${name} = ${value}`).join(', ');
 first('h1').textContent = report.model;
 byId('total').textContent = `${milliseconds(report.nanoseconds)} ms in ${report.nodes.length} calls of ${report.kernels.length} ` +
-    `kernels on ${report.threads || 'all'} ${report.threads === 1 ? 'thread' : 'threads'}; the fastest of ${report.repeat} runs`;
+    `kernels on ${report.threads || 'all'} ${report.threads === 1 ? 'thread' : 'threads'}` +
+    `${extents && `, where ${extents}`}; the fastest of ${report.repeat} runs`;
 
 function button(parent, texts, action) {
   const made = document.createElement('button');

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/explain.h"
@@ -18,6 +19,17 @@ std::string Formatted(const char* format, Args... args) {
   char text[256];
   std::snprintf(text, sizeof text, format, args...);
   return text;
+}
+
+// The fused function that a node runs, with numbers for the variables that it has of its own.
+ir::Expr FunctionOf(const runtime::Node& node, const LoweredKernel& kernel,
+                    const Dim::Values& extents) {
+  const auto* code = std::get_if<loop::Function>(&kernel.choice.built.kernel);
+  if (node.arguments.empty() || code == nullptr) return kernel.function;
+  Dim::Values values;
+  for (std::size_t i = 0; i < node.arguments.size(); ++i)
+    values[code->scalars[i].name()] = node.arguments[i].Evaluate(extents).value();
+  return compiler::WithExtents(ir::Module::FromExpr(kernel.function), values).module.Get("main");
 }
 
 double BytesOf(const NodeFloor& node) { return node.work.bytes_read + node.work.bytes_written; }
@@ -39,15 +51,16 @@ std::map<std::string, std::int64_t> LeastTimes(const Executable& exe, const runt
   return least;
 }
 
-std::vector<NodeFloor> FloorsOf(const Lowered& lowered, const Executable& exe,
+std::vector<NodeFloor> FloorsOf(const Lowered& lowered,
                                 const std::map<std::string, std::int64_t>& times,
-                                const Target& target, const tune::MachineSpeed& machine) {
+                                const Dim::Values& extents, const Target& target,
+                                const tune::MachineSpeed& machine) {
   std::vector<NodeFloor> floors;
-  for (const runtime::Node& node : exe.plan().nodes) {
+  for (const runtime::Node& node : lowered.plan.nodes) {
     const auto time = times.find(node.name);
     if (time == times.end() || node.kernel < 0) continue;
     const LoweredKernel& kernel = lowered.kernels[static_cast<std::size_t>(node.kernel)];
-    const tune::Work work = tune::WorkOf(kernel.function, target);
+    const tune::Work work = tune::WorkOf(FunctionOf(node, kernel, extents), target);
     floors.push_back({.node = node.name,
                       .implementation = kernel.choice.implementation,
                       .origins = OriginsText(node.origins),

@@ -22,10 +22,12 @@ struct NodeFloor {
   tune::Work work;
   tune::Floor floor;
 };
-// Of each kernel call that was timed, those that lose most time to their floor first.
-std::vector<NodeFloor> FloorsOf(const Lowered& lowered, const Executable& exe,
+// Of each kernel call that was timed, those that lose most time to their floor first. `extents` are
+// the values of the model's variables in the timed runs.
+std::vector<NodeFloor> FloorsOf(const Lowered& lowered,
                                 const std::map<std::string, std::int64_t>& times,
-                                const Target& target, const tune::MachineSpeed& machine);
+                                const Dim::Values& extents, const Target& target,
+                                const tune::MachineSpeed& machine);
 
 std::string FloorsText(const std::vector<NodeFloor>& nodes, const tune::MachineSpeed& machine);
 // {"machine": {...}, "kernels": [{"node", "implementation", "origins", "seconds", "floor_s",

@@ -16,7 +16,6 @@
 #include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/load_plugin.h"
 #include "tenon/compiler/partition_onednn.h"
-#include "tenon/compiler/symbolic/named_extents.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/models/registry.h"
 #include "tenon/onnx/model.h"
@@ -174,13 +173,6 @@ void CompileArguments::WarnOfCache() const {
   if (failure)
     std::cerr << "tenon: the cache " << folder.string()
               << " cannot be written, so nothing is kept: " << failure.message() << "\n";
-}
-
-void RequireNumbers(const ir::Module& module, const std::string& command) {
-  if (compiler::HasSymbols(module))
-    throw InvalidArgument(StrCat("tenon ", command,
-                                 " times kernels, and needs numbers for all extents of the inputs; "
-                                 "name them with --shape, without --symbolic"));
 }
 
 passes::FusionMode ParseFusion(const std::string& name) {

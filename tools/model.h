@@ -89,9 +89,6 @@ struct LoadedModel {
 using ShapeOfInput = std::function<std::optional<Shape>(const ir::InputSpec& input)>;
 LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_of = {});
 
-// Throws InvalidArgument naming `command` for a module whose extents are variables.
-void RequireNumbers(const ir::Module& module, const std::string& command);
-
 // A value of --fusion: "relay" or "extended".
 passes::FusionMode ParseFusion(const std::string& name);
 

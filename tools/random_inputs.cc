@@ -13,20 +13,25 @@ constexpr std::int64_t kDefaultExtent = 16;
 
 }  // namespace
 
-runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed,
-                             const Dim::Values& extents) {
+Dim::Values AllExtents(const runtime::Executable& exe, const Dim::Values& given) {
   std::set<std::string> names;
   for (const runtime::InputInfo& input : exe.inputs()) {
     for (const Dim& dim : input.extents) dim.AddSymbols(&names);
   }
-  Dim::Values values = extents;
-  for (const auto& [name, value] : extents) {
+  for (const auto& [name, value] : given) {
     if (!names.contains(name))
       throw InvalidArgument(StrCat("--extent: the inputs have no variable ", name,
                                    names.empty() ? "; their extents are numbers" : "; they have ",
                                    StrJoin(names, ", ")));
   }
+  Dim::Values values = given;
   for (const std::string& name : names) values.try_emplace(name, kDefaultExtent);
+  return values;
+}
+
+runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed,
+                             const Dim::Values& extents) {
+  const Dim::Values values = AllExtents(exe, extents);
   runtime::Inputs inputs;
   verify::Random random(seed);
   for (const runtime::InputInfo& input : exe.inputs()) {

@@ -8,9 +8,12 @@
 
 namespace tenon::tools {
 
-// Floats from -1 to 1; any 8-bit integers; 0 or 1 for wider integers and bool.
-// Variables in their extents have these values, others 16. Throws InvalidArgument for values of
-// variables that there are not.
+// Values of all variables in the extents of the inputs: those given, and 16 for others. Throws
+// InvalidArgument for values of variables that there are not.
+Dim::Values AllExtents(const runtime::Executable& exe, const Dim::Values& given);
+
+// Floats from -1 to 1; any 8-bit integers; 0 or 1 for wider integers and bool. Variables in their
+// extents have the values of AllExtents, which says what is thrown.
 runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed,
                              const Dim::Values& extents = {});
 

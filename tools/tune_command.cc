@@ -1,5 +1,6 @@
 // tenon tune: finds faster kernels for a model, or for one operator, by measuring.
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "tenon/compiler/symbolic/named_extents.h"
 #include "tenon/ops/call_op.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
@@ -45,6 +47,23 @@ struct TuneArguments {
   int serve = -1;      // the socket of a worker
 };
 
+// "n,512": numbers and names of variables.
+std::vector<Dim> ParseDims(const std::string& text) {
+  const auto starts_name = [](const std::string& part) {
+    return !part.empty() && (std::isalpha(static_cast<unsigned char>(part[0])) || part[0] == '_');
+  };
+  std::vector<Dim> dims;
+  for (const std::string& part : StrSplit(text, ',')) {
+    if (starts_name(part)) {
+      dims.push_back(Dim::Symbol(part));
+    } else {
+      const Shape extents = ParseShape(part.empty() ? text : part, "--shape");
+      dims.insert(dims.end(), extents.begin(), extents.end());
+    }
+  }
+  return dims;
+}
+
 // One call of the operator, whose arguments have the shapes of --shape.
 ir::Module ModuleOfOp(const TuneArguments& arguments) {
   LoadPlugins(arguments.model.plugins);
@@ -62,9 +81,7 @@ ir::Module ModuleOfOp(const TuneArguments& arguments) {
       throw InvalidArgument(StrCat("--op: ", arguments.op, " takes ", argument.name,
                                    "; say its extents, as in --shape ", argument.name,
                                    "=1024,1024"));
-    const Shape extents = ParseShape(shape->second, "--shape");
-    args.push_back(
-        ir::Var::Make(argument.name, ir::TensorType({extents.begin(), extents.end()}, *dtype)));
+    args.push_back(ir::Var::Make(argument.name, ir::TensorType(ParseDims(shape->second), *dtype)));
   }
   for (const auto& [name, shape] : shapes) {
     if (std::ranges::find(op.arguments, name, &ops::ArgumentDoc::name) == op.arguments.end())
@@ -110,8 +127,9 @@ class ProgressLine {
 };
 
 tune::Worker::Model ModelOf(const TuneArguments& arguments) {
-  if (!arguments.op.empty()) return {ModuleOfOp(arguments)};
-  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
+  const ir::Module module = arguments.op.empty()
+                                ? arguments.compile.Partitioned(LoadModel(arguments.model).module)
+                                : passes::InferType(ModuleOfOp(arguments));
   if (arguments.shapes.empty()) return {module};
   const ir::Module named = compiler::NameExtents(module);
   return {named, ShapesToTune(named, arguments.shapes)};
@@ -218,15 +236,14 @@ void AddTuneCommand(CLI::App* app) {
       command
           ->add_option("--op", arguments->op,
                        "instead of a model, one call of this operator; --shape gives the extents "
-                       "of its arguments")
+                       "of its arguments, where n,512 has a variable")
           ->type_name("NAME");
   CLI::Option* shapes =
       command
           ->add_option("--shapes", arguments->shapes,
                        "of a model of variable extents, the shapes to measure for: a range stands "
                        "for five values from one end to the other")
-          ->type_name("NAME=1..8,3,48,32..640:32")
-          ->excludes(op);
+          ->type_name("NAME=1..8,3,48,32..640:32");
   command->add_option("--attributes", arguments->attributes, "of that call, as JSON")->needs(op);
   command->add_option("--dtype", arguments->dtype, "of its arguments")
       ->needs(op)
@@ -259,7 +276,9 @@ void AddTuneCommand(CLI::App* app) {
       "Examples:\n  tenon tune model.onnx --minutes 5\n"
       "  tenon tune model.onnx --shapes x=1..8,3,48,32..640:32\n"
       "  mpirun -n 8 --hostfile hosts tenon tune model.onnx --minutes 30\n"
-      "  tenon tune --op my.matmul --plugin libmy.so --shape a=512,512 --shape b=512,512");
+      "  tenon tune --op my.matmul --plugin libmy.so --shape a=512,512 --shape b=512,512\n"
+      "  tenon tune --op nn.dense --shape data=n,512 --shape weight=64,512 --shapes "
+      "data=1..128,512");
   command->callback([arguments, shapes] {
     // Ranges are for extents that stay open.
     if (shapes->count() > 0) arguments->model.symbolic = true;

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "tenon/compiler/compile.h"
-#include "tenon/ir/structural.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/verify.h"
 #include "tenon/ir/visit.h"
@@ -26,6 +25,7 @@
 #include "tenon/verify/exported_run.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/mutate_onnx.h"
+#include "tenon/verify/printed_module.h"
 #include "tenon/verify/random_onnx.h"
 #include "tenon/verify/symbolic_module.h"
 #include "tenon/verify/temporary_folder.h"
@@ -198,14 +198,6 @@ class Check {
     return std::nullopt;
   }
 
-  std::optional<std::string> Printed() const {
-    const std::string text = ir::PrintModule(*module_);
-    const auto again = ir::ParseModule(text, ops::OpRegistry::Global().Resolver(), "printed");
-    if (!again.ok()) return StrCat("its text is refused: ", again.status().message());
-    if (!ir::StructuralEqual(*module_, *again)) return "its text is another module";
-    return std::nullopt;
-  }
-
   std::optional<std::string> Compared(const onnx::ModelProto& model) {
     extent_ = ExtentOf(*module_);
     for (const Expr& param : module_->Main().params)
@@ -215,7 +207,7 @@ class Check {
       return std::nullopt;
     }
     if (random_.Chance(15)) {
-      if (auto words = Printed()) return words;
+      if (auto words = WrongText(*module_)) return words;
     }
     DrawInputs();
     const absl::StatusOr<Arrays> expected =

@@ -23,6 +23,7 @@
 #include "tenon/verify/add_run_time_cuts.h"
 #include "tenon/verify/compiled_run.h"
 #include "tenon/verify/interpret.h"
+#include "tenon/verify/printed_module.h"
 #include "tenon/verify/random_layout.h"
 
 namespace tenon::verify {
@@ -129,6 +130,7 @@ class Checker {
     rounding_ = std::all_of(passes.begin(), passes.end(), KeepsValues) ? kFloat32 : kBFloat16;
     Module module = given.module;
     std::vector<NDArray> actual;
+    std::optional<std::string> wrong_text;
     bool compiled = false;
     const absl::Status status = CatchErrors([&] {
       for (const std::string& pass : passes) {
@@ -145,6 +147,7 @@ class Checker {
       }
       if (!compiled) {
         module = passes::InferType(module);
+        wrong_text = WrongText(module);
         if (!(module == given.module)) {
           if (!ir::StructuralEqual(module, given.module)) ++statistics_->changes;
           actual = Interpret(module, given.inputs);
@@ -152,7 +155,7 @@ class Checker {
       }
     });
     if (!status.ok()) return StrCat("it fails: ", FromStatus(status).message());
-    if (actual.empty()) return std::nullopt;
+    if (wrong_text || actual.empty()) return wrong_text;
     const std::vector<NDArray> expected = Interpret(given.module, given.inputs);
     if (auto words = DifferentTypes(actual, expected)) return words;
     std::optional<std::string> words = DifferentValues(actual, expected, rounding_.relative);

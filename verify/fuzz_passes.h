@@ -1,10 +1,11 @@
 // Fuzzing of passes: runs random modules through every pass, random pairs of passes and the whole
 // pipeline. Interpret compares the results with those of the original module.
 //
-// Findings are an internal error, a module that is not well formed, another type or value of the
-// result, and a pass that throws. Values may differ by rounding: by as much as small changes of all
-// values make in the module itself. So an operator that jumps (a comparison, floor) is not a
-// finding where its value is about to jump. A case depends only on its seed. Thread-safe.
+// Findings are an internal error, a module that is not well formed or whose text is another module,
+// another type or value of the result, and a pass that throws. Values may differ by rounding: by as
+// much as small changes of all values make in the module itself. So an operator that jumps (a
+// comparison, floor) is not a finding where its value is about to jump. A case depends only on its
+// seed. Thread-safe.
 //
 //   PassFuzzStatistics statistics;
 //   if (auto finding = FuzzPasses(7, {}, &statistics)) std::puts(finding->c_str());

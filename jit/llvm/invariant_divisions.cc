@@ -39,12 +39,12 @@ llvm::PreservedAnalyses HoistInvariantDivisions::run(
     for (llvm::Loop* loop = loops.getLoopFor(division->getParent()); loop != nullptr;
          loop = loop->getParentLoop()) {
       if (!loop->hasLoopInvariantOperands(division)) break;
-      const llvm::BasicBlock* preheader = loop->getLoopPreheader();
+      llvm::BasicBlock* preheader = loop->getLoopPreheader();
       if (preheader == nullptr || !NeverTraps(*division, preheader->getTerminator())) {
         llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
         break;
       }
-      division->moveBefore(loop->getLoopPreheader()->getTerminator());
+      division->moveBefore(*preheader, preheader->getTerminator()->getIterator());
     }
   }
   llvm::PreservedAnalyses preserved;

@@ -104,6 +104,9 @@ TEST(DimTest, QuotientsAreGivenOnlyWhereTheyAreExact) {
   EXPECT_EQ(ExactQuotient(n, w), std::nullopt);
   EXPECT_EQ(ExactQuotient(n, 0), std::nullopt);
   EXPECT_EQ(ExactQuotient(0, w), Dim(0));
+  const Dim least = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(ExactQuotient(least * n, n * -1), std::nullopt);
+  EXPECT_EQ(ExactQuotient(n * 6, n * -1), Dim(-6));
 }
 
 TEST(DimTest, ValuesThatDoNotFitAreNone) {

@@ -41,6 +41,10 @@ TEST_F(BenchTest, FloorsStandBesideTheTimesOfKernels) {
   EXPECT_EQ(report["machine"]["threads"], 1);
   EXPECT_THAT(OutputOf("bench %/model.relay --threads 1 --floors"),
               AllOf(HasSubstr("GFLOP/s"), HasSubstr("bound by"), HasSubstr(" %  all\n")));
+  Write("rows.relay", "def @main(%x: Tensor[(n, 32), float32]) { exp(%x) }\n");
+  const auto of_rows =
+      nlohmann::json::parse(OutputOf("bench %/rows.relay --floors --json --extent n=7"));
+  EXPECT_EQ(of_rows["kernels"][0]["bytes"], 4 * 2 * 7 * 32);
 }
 
 }  // namespace

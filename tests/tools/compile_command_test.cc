@@ -65,8 +65,6 @@ TEST_F(CliTest, AModelForAllExtentsIsSavedAndRunOnAnyOfThem) {
   Save("x.npy", NDArray::Zeros({1, 1, 2, 6}, Float32));
   EXPECT_THAT(ErrorOf("run %/saved --input x=%/x.npy"),
               HasSubstr("the model needs 3 <= h, for nn.max_pool2d; here h = 2, n = 1"));
-  EXPECT_THAT(ErrorOf("explore %/windows.relay -o %/report.html"),
-              HasSubstr("tenon explore times kernels, and needs numbers for all extents"));
 }
 
 TEST_F(CliTest, ASavedExecutableTakesExtentsOfRandomInputs) {

@@ -1,4 +1,6 @@
 // tenon explore: what its page holds, and what it refuses.
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include "tenon/tests/tools/cli_testing.h"
@@ -46,6 +48,21 @@ TEST_F(ExploreTest, NamesTheCodeOfALibraryAndKeepsMarkupOutOfThePage) {
   EXPECT_THAT(DataOf(Page())["model"].get<std::string>(), HasSubstr("<b>.relay"));
   EXPECT_EQ(Tenon("explore %/model.relay --library onednn -o %/page.html").code, 0);
   EXPECT_THAT(DataOf(Page())["kernels"][0]["library"].get<std::string>(), HasSubstr("onednn"));
+}
+
+TEST_F(ExploreTest, AModelForAllExtentsIsTimedWhereItsVariablesHaveValues) {
+  Write("rows.relay",
+        "def @main(%x: Tensor[(n, 32), float32], %y: Tensor[(2 * n, 32), float32]) {\n"
+        "  (nn.softmax(%x), nn.softmax(%y))\n}\n");
+  EXPECT_EQ(Tenon("explore %/rows.relay --extent n=5 --repeat 3 -o %/page.html").code, 0);
+  const nlohmann::json report = DataOf(Page());
+  EXPECT_EQ(report["extents"], nlohmann::json({{"n", 5}}));
+  EXPECT_EQ(report["kernels"].size(), 1U) << "one for both inputs";
+  std::multiset<int> bytes;
+  for (const auto& kernel : report["floors"]["kernels"]) bytes.insert(kernel["bytes"].get<int>());
+  EXPECT_EQ(bytes, std::multiset<int>({4 * 2 * 5 * 32, 4 * 2 * 10 * 32}));
+  EXPECT_THAT(ErrorOf("explore %/rows.relay --extent m=5 -o %/page.html"),
+              HasSubstr("--extent: the inputs have no variable m; they have n"));
 }
 
 TEST_F(ExploreTest, APageStaysWhereNoneCanBeMade) {

@@ -45,6 +45,19 @@ TEST_F(TuneCommandTest, RacesTheSpaceOfAUsersOperator) {
   EXPECT_THAT(ErrorOf("records show --records %/r.sqlite zzz"), HasSubstr("begins with zzz"));
 }
 
+TEST_F(TuneCommandTest, AnOperatorIsMeasuredForTheRangesOfItsVariables) {
+  const std::string tune =
+      "tune --op nn.dense --shape data=n,64 --shape weight=32,64 --threads 1 --minutes 0.05 "
+      "--records %/r.sqlite ";
+  EXPECT_THAT(OutputOf(tune + "--shapes data=1..33,64"), HasSubstr("candidates raced"));
+  const auto all = nlohmann::json::parse(OutputOf("records export --records %/r.sqlite"));
+  ASSERT_FALSE(all.empty());
+  EXPECT_THAT(std::string(all[0]["shapes"]), HasSubstr("=1..33"));
+  EXPECT_THAT(ErrorOf(tune), HasSubstr("say the shapes that it is to be measured for"));
+  EXPECT_THAT(ErrorOf(tune + "--shapes weight=32,64"),
+              HasSubstr("these variables have no values: n"));
+}
+
 TEST_F(TuneCommandTest, EveryChoiceOfTheExampleIsRight) {
   Write("m.relay",
         "def @main(%a: Tensor[(37, 48), float32], %b: Tensor[(48, 83), float32]) {\n"
@@ -162,6 +175,8 @@ TEST_F(TuneCommandTest, SaysWhatIsMissing) {
   EXPECT_THAT(ErrorOf("tune"), HasSubstr("a model, or an operator"));
   EXPECT_THAT(ErrorOf("tune %/model.relay --op nn.relu"), HasSubstr("a model, or an operator"));
   EXPECT_THAT(ErrorOf("tune --op nn.relu"), HasSubstr("say its extents, as in --shape data="));
+  EXPECT_THAT(ErrorOf("tune --op nn.relu --shape data=4,"), HasSubstr("ends in a comma"));
+  EXPECT_THAT(ErrorOf("tune --op nn.relu --shape data=n,-4"), HasSubstr("-4 is not an extent"));
   EXPECT_THAT(ErrorOf("tune --op nn.rleu --shape data=4"), HasSubstr("nn.relu"));
   EXPECT_THAT(ErrorOf("tune --op nn.relu --shape data=4 --shape x=4"), HasSubstr("argument x"));
   EXPECT_THAT(ErrorOf("tune --op nn.relu --shape data=4 --dtype float31"), HasSubstr("float31"));

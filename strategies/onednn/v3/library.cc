@@ -2,9 +2,13 @@
 // algorithm of softmax, pooling has dilation, and functions among the post-ops have no scale.
 #include "tenon/strategies/onednn/library.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "tenon/strategies/onednn/facts.h"
+#include "tenon/support/error.h"
 
 namespace tenon::strategies::onednn {
 namespace {
@@ -17,6 +21,49 @@ Chosen Windows(const WindowsCase& c, const dnnl::primitive_attr& attr, const dnn
                                                   c.weights, c.bias, c.result, c.strides,
                                                   c.dilation, c.pad_before, c.pad_after, attr);
   return ChosenOf<Primitive>(chosen);
+}
+
+// How far each index of an axis moves an element. In a layout of blocks the place of an element is
+// the sum of what its indices say ("Understanding Memory Formats" of the library's guide).
+dnnl::memory::dims PlacesAlong(const dnnl::memory::desc& layout, std::size_t axis) {
+  const dnnl::memory::dims blocks = layout.get_inner_blks(), axes = layout.get_inner_idxs();
+  const dnnl::memory::dim stride = layout.get_strides()[axis];
+  dnnl::memory::dims places;
+  for (dnnl::memory::dim index = 0; index < layout.get_dims()[axis]; ++index) {
+    dnnl::memory::dim place = 0, block_size = 1, rest = index;
+    for (std::size_t b = blocks.size(); b-- > 0;) {
+      if (static_cast<std::size_t>(axes[b]) == axis) {
+        place += rest % blocks[b] * block_size;
+        rest /= blocks[b];
+      }
+      block_size *= blocks[b];
+    }
+    places.push_back(place + rest * stride);
+  }
+  return places;
+}
+
+// Copies all elements, whose places PlacesAlong gives by axis.
+template <typename T>
+void CopyTo(const std::vector<dnnl::memory::dims>& sources,
+            const std::vector<dnnl::memory::dims>& places, const dnnl::memory& from,
+            const dnnl::memory& to) {
+  const auto* given = static_cast<const T*>(from.get_data_handle());
+  auto* wanted = static_cast<T*>(to.get_data_handle());
+  const std::size_t last = places.size() - 1;
+  std::vector<std::size_t> at(last);  // on all axes but the last
+  while (true) {
+    dnnl::memory::dim source = 0, place = 0;
+    for (std::size_t axis = 0; axis < last; ++axis) {
+      source += sources[axis][at[axis]];
+      place += places[axis][at[axis]];
+    }
+    for (std::size_t i = 0; i < places[last].size(); ++i)
+      wanted[place + places[last][i]] = given[source + sources[last][i]];
+    std::size_t axis = last;
+    while (axis > 0 && ++at[axis - 1] == places[axis - 1].size()) at[--axis] = 0;
+    if (axis == 0) return;
+  }
 }
 
 }  // namespace
@@ -84,35 +131,24 @@ bool ReordersRight(const dnnl::memory::desc& from, const dnnl::memory::desc& to)
   return to.get_size() != bytes;
 }
 
-// The place of an element: "Understanding Memory Formats" of the library's guide, blocked layouts.
 void PackByElement(const dnnl::memory& from, const dnnl::memory& to) {
   const dnnl::memory::desc given = from.get_desc(), wanted = to.get_desc();
-  const dnnl::memory::dims dims = wanted.get_dims(), strides = wanted.get_strides(),
-                           given_strides = given.get_strides(), blocks = wanted.get_inner_blks(),
-                           block_axes = wanted.get_inner_idxs();
-  const std::size_t size = dnnl::memory::data_type_size(wanted.get_data_type());
-  const auto* source = static_cast<const char*>(from.get_data_handle());
-  auto* result = static_cast<char*>(to.get_data_handle());
-  std::memset(result, 0, wanted.get_size());
-  std::size_t count = 1;
-  for (const dnnl::memory::dim extent : dims) count *= static_cast<std::size_t>(extent);
-  dnnl::memory::dims at(dims.size()), outer;
-  for (std::size_t i = 0; i < count; ++i) {
-    outer = at;
-    dnnl::memory::dim source_place = 0, place = 0, block_size = 1;
-    for (std::size_t b = blocks.size(); b-- > 0;) {
-      dnnl::memory::dim& coordinate = outer[static_cast<std::size_t>(block_axes[b])];
-      place += coordinate % blocks[b] * block_size;
-      coordinate /= blocks[b];
-      block_size *= blocks[b];
-    }
-    for (std::size_t d = 0; d < dims.size(); ++d) {
-      place += outer[d] * strides[d];
-      source_place += at[d] * given_strides[d];
-    }
-    std::memcpy(result + static_cast<std::size_t>(place) * size,
-                source + static_cast<std::size_t>(source_place) * size, size);
-    for (std::size_t d = dims.size(); d-- > 0 && ++at[d] == dims[d];) at[d] = 0;
+  std::vector<dnnl::memory::dims> sources, places;
+  for (std::size_t axis = 0; axis < wanted.get_dims().size(); ++axis) {
+    sources.push_back(PlacesAlong(given, axis));
+    places.push_back(PlacesAlong(wanted, axis));
+  }
+  std::memset(to.get_data_handle(), 0, wanted.get_size());
+  if (std::ranges::any_of(places, &dnnl::memory::dims::empty)) return;
+  switch (dnnl::memory::data_type_size(wanted.get_data_type())) {
+    case 1:
+      return CopyTo<std::uint8_t>(sources, places, from, to);
+    case 2:
+      return CopyTo<std::uint16_t>(sources, places, from, to);
+    case 4:
+      return CopyTo<std::uint32_t>(sources, places, from, to);
+    default:
+      Unreachable("weights have elements of 1, 2 or 4 bytes");
   }
 }
 
