@@ -1,9 +1,9 @@
-// Hand-written AVX-512 loops that generated kernels are measured against.
+// Hand-written loops of vectors that generated kernels are measured against.
 //
-// All of them need a CPU with AVX-512F, `threads` >= 1 and sizes >= 0. Sizes count floats, and any
-// size and any float alignment will do; 64-byte aligned arrays are fastest. Stores go through the
-// cache (no streaming stores) unless said otherwise. Work is split statically over an OpenMP team
-// of `threads`, so warm the team up with one call before timing.
+// All of them need a CPU with AVX-512F, or AVX2 and FMA, `threads` >= 1 and sizes >= 0. Sizes count
+// floats, and any size and any float alignment will do; 64-byte aligned arrays are fastest. Stores
+// go through the cache (no streaming stores) unless said otherwise. Work is split statically over
+// an OpenMP team of `threads`, so warm the team up with one call before timing.
 #ifndef TENON_BENCHMARKS_BASELINES_H_
 #define TENON_BENCHMARKS_BASELINES_H_
 
@@ -25,7 +25,7 @@ void CopyArray(float* dst, const float* src, int64_t n, int threads);
 // std::memcpy, split over the threads. It may use streaming stores for large sizes.
 void CopyBytes(void* dst, const void* src, int64_t bytes, int threads);
 
-// Does `flops` float32 operations, a multiply-add counting as two, as independent 512-bit FMAs in
+// Does `flops` float32 operations, a multiply-add counting as two, as independent FMAs in
 // registers: the time that arithmetic alone must take.
 void MultiplyAdds(double flops, int threads);
 

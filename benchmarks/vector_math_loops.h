@@ -1,5 +1,5 @@
-// Hand-written AVX-512 loops over glibc's vector mathematics (libmvec), the floor of generated
-// kernels that compute transcendental functions. They need a CPU with AVX-512F and glibc 2.35.
+// Hand-written loops over glibc's vector mathematics (libmvec), the floor of generated kernels that
+// compute transcendental functions. They need glibc 2.35, and a CPU as baselines.h does.
 #ifndef TENON_BENCHMARKS_VECTOR_MATH_LOOPS_H_
 #define TENON_BENCHMARKS_VECTOR_MATH_LOOPS_H_
 

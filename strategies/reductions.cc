@@ -29,6 +29,11 @@ constexpr std::int64_t kMaxTile = 16;
 // Of lines of any length, from so many terms on.
 constexpr std::int64_t kSymbolicTile = 4;
 constexpr std::int64_t kMinTermsOfTile = 32;
+// See TermsAtOnce: rows that are so many bytes long at least, and vectors of a line, which threads
+// share.
+constexpr std::int64_t kTermsAtOnce = 8;
+constexpr std::int64_t kFarRow = 1024;
+constexpr std::int64_t kMinLine = 8, kLine = 64, kMaxLine = 512;
 // Scalar operations from which a reduction is worth being split, and those of a piece.
 constexpr std::int64_t kLongReduction = 4 * kParallelWork;
 constexpr std::int64_t kPieceWork = kParallelWork / 2;
@@ -63,6 +68,46 @@ std::int64_t VectorsOfTile(SchedulingState& state, const Stage& stage, std::int6
     if (count % vectors == 0) divisors.push_back(vectors);
   }
   return ChoiceOf(state, stage, "vectors", std::move(divisors), LargestDivisor(count, kTile));
+}
+
+// Of the `count` vectors of a line those that rows may be added to before the next ones.
+std::vector<std::int64_t> LinesOf(std::int64_t count) {
+  std::vector<std::int64_t> lines;
+  for (std::int64_t vectors = kMinLine; vectors <= std::min(count, kMaxLine); ++vectors) {
+    if (count % vectors == 0) lines.push_back(vectors);
+  }
+  return lines;
+}
+
+// A piece of the line for each core, unless the pieces are short: rows are fetched best whole.
+std::int64_t UsualLine(const std::vector<std::int64_t>& lengths, int cores) {
+  const std::int64_t of_core = std::max(lengths.back() / cores, kLine);
+  const auto longer = std::ranges::upper_bound(lengths, of_core);
+  const bool is_shared = longer != lengths.begin() && *(longer - 1) >= kLine / 2;
+  return is_shared ? *(longer - 1) : lengths.back();
+}
+
+// Terms that are added to a line of results at once, where each lies on another page of memory than
+// the one before: 1 is a tile of results that all terms are added to. The line stays in the
+// first-level cache, and as many rows of memory are read from their begin to their end.
+std::int64_t TermsAtOnce(SchedulingState& state, const Stage& stage,
+                         const std::vector<IterVar>& terms, std::int64_t count) {
+  const OperationNode& op = *stage.op();
+  const auto is_number = [](const IterVar& axis) { return IsNumber(axis.extent); };
+  if (!is_number(op.axes.back()) || !std::all_of(terms.begin(), terms.end(), is_number) ||
+      count <= kMaxTile || LinesOf(count).empty() || state.accesses.AreConditional(stage))
+    return 1;
+  const std::int64_t at_once =
+      LargestDivisor(std::max<std::int64_t>(ProductOfExtents(terms), 1), kTermsAtOnce);
+  if (at_once < kTermsAtOnce / 2) return 1;
+  const std::vector<Access>& all = state.accesses.Of(stage);
+  const bool has_far_rows = std::any_of(all.begin(), all.end(), [&](const Access& access) {
+    const auto bytes = static_cast<std::int64_t>(access.producer->outputs[0]->dtype.bytes());
+    const std::int64_t step = StepOf(access, op.reduce_axes.back().var).value_or(0);
+    return StepOf(access, op.axes.back().var) == 1 && step * bytes >= kFarRow &&
+           step * bytes * ProductOfExtents(op.reduce_axes) > state.options.target.l2_bytes / 2;
+  });
+  return ChoiceOf(state, stage, "terms", {1, at_once}, has_far_rows ? at_once : 1);
 }
 
 // Whether one step of `outer` is as far in memory as all steps of `inner`.
@@ -153,7 +198,8 @@ void ScheduleReduction(SchedulingState& state, Stage& stage) {
   Accesses& accesses = state.accesses;
   const OperationNode& op = *stage.op();
   std::vector<IterVar> order;
-  for (const std::vector<IterVar>& run : RunsOf(stage, accesses)) order.push_back(stage.Fuse(run));
+  const std::vector<std::vector<IterVar>> runs = RunsOf(stage, accesses);
+  for (const std::vector<IterVar>& run : runs) order.push_back(stage.Fuse(run));
   if (op.axes.empty() || ReducesAlongMemory(stage, accesses)) return;
   const IterVar last = op.axes.back();
   std::int64_t lanes = accesses.LanesOf(op);
@@ -167,7 +213,18 @@ void ScheduleReduction(SchedulingState& state, Stage& stage) {
   }
   auto [blocks, lane] = stage.Split(last, lanes);
   const std::int64_t count = CeilDiv(Extent(last), lanes);  // the last one may be masked
-  if (const std::int64_t vectors = VectorsOfTile(state, stage, count); vectors > 1) {
+  if (const std::int64_t at_once = TermsAtOnce(state, stage, runs.back(), count); at_once > 1) {
+    const std::vector<std::int64_t> lengths = LinesOf(count);
+    const std::int64_t of_line =
+        ChoiceOf(state, stage, "line", lengths, UsualLine(lengths, state.options.target.cores));
+    const auto [lines, vectors] = stage.Split(blocks, of_line);
+    const auto [steps, terms] = stage.Split(order.back(), at_once);
+    order.insert(order.begin(), lines);
+    order.back() = steps;
+    order.insert(order.end(), {vectors, terms, lane});
+    stage.Reorder(order);
+    stage.Unroll(terms);
+  } else if (const std::int64_t vectors = VectorsOfTile(state, stage, count); vectors > 1) {
     const auto [outer, tile] = stage.Split(blocks, vectors);
     order.insert(order.begin(), outer);
     order.push_back(tile);

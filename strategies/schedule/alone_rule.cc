@@ -1,6 +1,9 @@
 // A stage with loops of its own.
 #include <algorithm>
+#include <optional>
+#include <vector>
 
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/reductions.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/schedule/choices.h"
@@ -15,6 +18,17 @@ using te::IterVar;
 
 // Iterations that any number of threads share evenly.
 constexpr std::int64_t kMinOuterAlone = 128;
+// Results of a reduction to one line that has several tiles, whatever the vectors.
+constexpr std::int64_t kMinLine = 512;
+
+// The loop over tiles of a reduction to one line of results; nothing where there is none.
+std::optional<IterVar> TilesOfLine(const Stage& stage) {
+  const std::vector<IterVar>& leaves = stage.leaves();
+  if (!stage.op()->is_reduction() || leaves.size() < 2 || leaves[1].is_reduce) return std::nullopt;
+  const IterVar& line = stage.op()->axes.back();
+  return IsNumber(line.extent) && Extent(line) >= kMinLine ? std::optional(leaves[1])
+                                                           : std::nullopt;
+}
 
 }  // namespace
 
@@ -49,7 +63,8 @@ std::vector<Stage*> ScheduleAlone(SchedulingState& state, Stage& stage) {
     --outer;
   const IterVar loop = stage.Fuse(OuterAxes(stage, outer));
   ScheduleInner(state, stage, outer);
-  if (OuterExtent(stage, outer) > 1 && IsShared(state, stage, WorkOf(stage))) stage.Parallel(loop);
+  const std::optional<IterVar> shared = OuterExtent(stage, outer) > 1 ? loop : TilesOfLine(stage);
+  if (shared && IsShared(state, stage, WorkOf(stage))) stage.Parallel(*shared);
   return {&stage};
 }
 
