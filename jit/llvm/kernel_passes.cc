@@ -33,6 +33,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
 #include "llvm/Transforms/Vectorize/VectorCombine.h"
+#include "tenon/jit/llvm/constant_masks.h"
 #include "tenon/jit/llvm/invariant_divisions.h"
 
 namespace tenon::jit {
@@ -152,6 +153,7 @@ void AddVectorization(FunctionPassManager& passes) {
   passes.addPass(Hoist());
   passes.addPass(llvm::DivRemPairsPass());
   passes.addPass(llvm::SimplifyCFGPass(Plain().speculateUnpredictables(true)));
+  passes.addPass(DropConstantMasks());
   passes.addPass(KeepOrder());
 }
 

@@ -8,7 +8,9 @@
 
 #include <string>
 
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/OptBisect.h"
@@ -36,6 +38,27 @@ inline llvm::Function* DeclareIntrinsic(llvm::Module* module, llvm::Intrinsic::I
   return llvm::Intrinsic::getOrInsertDeclaration(module, id);
 #else
   return llvm::Intrinsic::getDeclaration(module, id);
+#endif
+}
+
+// Whether the target has an instruction for it. Newer versions distinguish address spaces.
+inline bool HasMaskedLoad(const llvm::TargetTransformInfo& target, llvm::Type* type,
+                          llvm::Align align) {
+#if LLVM_VERSION_MAJOR >= 22
+  return target.isLegalMaskedLoad(type, align, /*AddressSpace=*/0);
+#else
+  return target.isLegalMaskedLoad(type, align);
+#endif
+}
+
+// Of the memory that a masked load or store moves, whose pointer is this argument. The argument
+// after it was the alignment.
+inline llvm::Align AlignmentOf(const llvm::IntrinsicInst& move, unsigned pointer) {
+#if LLVM_VERSION_MAJOR >= 22
+  return move.getParamAlign(pointer).valueOrOne();
+#else
+  return llvm::Align(
+      llvm::cast<llvm::ConstantInt>(move.getArgOperand(pointer + 1))->getZExtValue());
 #endif
 }
 

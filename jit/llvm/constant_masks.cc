@@ -1,0 +1,177 @@
+// AVX2 has no masked moves of bytes and 16-bit elements, and its masked stores of wider ones take
+// some forty operations on AMD's CPUs before Zen 4 (Fog, "Instruction tables", VMASKMOVPS).
+//
+// Under a condition there is still no branch: where it is false, a load reads zeros, and a store
+// writes to memory that nobody reads.
+#include "tenon/jit/llvm/constant_masks.h"
+
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "llvm/ADT/APInt.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/VectorUtils.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
+#include "tenon/jit/llvm/llvm_versions.h"
+
+namespace tenon::jit {
+namespace {
+
+using llvm::Value;
+
+// These lanes, all of them if `condition` is true, or null.
+struct KnownLanes {
+  Value* condition = nullptr;
+  llvm::APInt lanes;
+};
+
+// What `mask` is a conjunction of.
+std::optional<KnownLanes> KnownLanesOf(llvm::IRBuilder<>& builder, Value* mask) {
+  namespace match = llvm::PatternMatch;
+  const unsigned count = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
+  if (const auto* constant = llvm::dyn_cast<llvm::Constant>(mask)) {
+    KnownLanes known{.lanes = llvm::APInt::getZero(count)};
+    for (unsigned lane = 0; lane < count; ++lane) {
+      const llvm::Constant* bit = constant->getAggregateElement(lane);
+      if (bit == nullptr) return std::nullopt;
+      if (bit->isOneValue()) known.lanes.setBit(lane);
+    }
+    return known;
+  }
+  if (Value* splat = llvm::getSplatValue(mask))
+    return KnownLanes{splat, llvm::APInt::getAllOnes(count)};
+  Value *a = nullptr, *b = nullptr;
+  if (match::match(mask, match::m_Select(match::m_Value(a), match::m_Value(b), match::m_Zero())) &&
+      a->getType()->isIntegerTy(1)) {
+    std::optional<KnownLanes> known = KnownLanesOf(builder, b);
+    if (known)
+      known->condition =
+          known->condition == nullptr ? a : builder.CreateLogicalAnd(a, known->condition);
+    return known;
+  }
+  if (!match::match(mask, match::m_LogicalAnd(match::m_Value(a), match::m_Value(b))))
+    return std::nullopt;
+  const std::optional<KnownLanes> left = KnownLanesOf(builder, a), right = KnownLanesOf(builder, b);
+  if (!left || !right) return std::nullopt;
+  Value* condition = left->condition == nullptr ? right->condition
+                     : right->condition == nullptr
+                         ? left->condition
+                         : builder.CreateLogicalAnd(left->condition, right->condition);
+  return KnownLanes{condition, left->lanes & right->lanes};
+}
+
+// What lanes that are not loaded have.
+bool IsZero(const Value* value) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  return constant != nullptr && constant->isNullValue();
+}
+
+Value* MaskOf(const llvm::IntrinsicInst& move) {
+  for (const llvm::Use& argument : move.args()) {
+    if (argument->getType()->isVectorTy() && argument->getType()->isIntOrIntVectorTy(1))
+      return argument;
+  }
+  return nullptr;
+}
+
+class MaskedMove {
+ public:
+  explicit MaskedMove(llvm::IntrinsicInst* move)
+      : move_(move),
+        is_load_(move->getIntrinsicID() == llvm::Intrinsic::masked_load),
+        builder_(move),
+        pointer_(move->getArgOperand(is_load_ ? 0 : 1)),
+        mask_(MaskOf(*move)),
+        align_(AlignmentOf(*move, is_load_ ? 0 : 1)),
+        type_(llvm::cast<llvm::FixedVectorType>(is_load_ ? move->getType()
+                                                         : move->getArgOperand(0)->getType())) {}
+
+  bool IsSlow(const llvm::TargetTransformInfo& target) const {
+    if (is_load_) return !HasMaskedLoad(target, type_, align_);
+    return !target.isLegalMaskedCompressStore(type_, align_);  // AVX-512 has both
+  }
+
+  // Whether the move was replaced.
+  bool Replace() {
+    if (is_load_ && !IsZero(move_->getArgOperand(move_->arg_size() - 1))) return false;
+    const std::optional<KnownLanes> known = KnownLanesOf(builder_, mask_);
+    unsigned first = 0, count = 0;
+    if (!known || !known->lanes.isShiftedMask(first, count)) return false;
+    llvm::Type* element = type_->getElementType();
+    part_ = llvm::FixedVectorType::get(element, count);
+    const llvm::DataLayout& layout = move_->getModule()->getDataLayout();
+    align_ = llvm::commonAlignment(align_, first * layout.getTypeStoreSize(element));
+    pointer_ = builder_.CreateConstInBoundsGEP1_64(element, pointer_, first);
+    if (known->condition != nullptr)
+      pointer_ = builder_.CreateSelect(known->condition, pointer_, is_load_ ? Zeros() : Scratch());
+    llvm::Instruction* plain = is_load_ ? Load(first) : Store(first);
+    plain->copyMetadata(*move_);
+    move_->eraseFromParent();
+    return true;
+  }
+
+ private:
+  llvm::Instruction* Load(unsigned first) {
+    llvm::LoadInst* load = builder_.CreateAlignedLoad(part_, pointer_, align_);
+    const unsigned count = part_->getNumElements();
+    llvm::SmallVector<int> lanes(type_->getNumElements(), static_cast<int>(count));  // zeros
+    std::iota(lanes.begin() + first, lanes.begin() + first + count, 0);
+    move_->replaceAllUsesWith(
+        builder_.CreateShuffleVector(load, llvm::Constant::getNullValue(part_), lanes));
+    return load;
+  }
+  llvm::Instruction* Store(unsigned first) {
+    llvm::SmallVector<int> lanes(part_->getNumElements());
+    std::iota(lanes.begin(), lanes.end(), static_cast<int>(first));
+    return builder_.CreateAlignedStore(builder_.CreateShuffleVector(move_->getArgOperand(0), lanes),
+                                       pointer_, align_);
+  }
+  Value* Zeros() {
+    return new llvm::GlobalVariable(*move_->getModule(), part_, /*isConstant=*/true,
+                                    llvm::GlobalValue::PrivateLinkage,
+                                    llvm::Constant::getNullValue(part_), "zeros");
+  }
+  Value* Scratch() {
+    llvm::BasicBlock& entry = move_->getFunction()->getEntryBlock();
+    return llvm::IRBuilder<>(&entry, entry.begin()).CreateAlloca(part_, nullptr, "unread");
+  }
+
+  llvm::IntrinsicInst* const move_;
+  const bool is_load_;
+  llvm::IRBuilder<> builder_;
+  Value* pointer_;
+  Value* const mask_;
+  llvm::Align align_;
+  llvm::FixedVectorType* const type_;
+  llvm::FixedVectorType* part_ = nullptr;
+};
+
+}  // namespace
+
+llvm::PreservedAnalyses DropConstantMasks::run(llvm::Function& function,
+                                               llvm::FunctionAnalysisManager& analyses) const {
+  const auto& target = analyses.getResult<llvm::TargetIRAnalysis>(function);
+  std::vector<llvm::IntrinsicInst*> moves;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (call != nullptr && (call->getIntrinsicID() == llvm::Intrinsic::masked_load ||
+                            call->getIntrinsicID() == llvm::Intrinsic::masked_store))
+      moves.push_back(call);
+  }
+  bool changed = false;
+  for (llvm::IntrinsicInst* call : moves) {
+    MaskedMove move(call);
+    if (move.IsSlow(target) && move.Replace()) changed = true;
+  }
+  if (!changed) return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses preserved;
+  preserved.preserveSet<llvm::CFGAnalyses>();
+  return preserved;
+}
+
+}  // namespace tenon::jit
