@@ -147,14 +147,17 @@ bool FitsRows(const ConvSum& conv, std::int64_t pixels) {
 
 // The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of
 // weights is a line; pixels lie together unless a step or the end of a row parts them, or are near
-// in any case, as the tile reads few channels. Results are transposed on their way to memory, in
-// squares if there are so many pixels, or nearly.
+// in any case, as the tile reads few channels. With one tap and no steps the image is one row; with
+// 32 registers the shapes were measured without that. Results are transposed on their way to
+// memory, in squares if there are so many pixels, or nearly.
 double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
               const TileShape& tile) {
   constexpr double kWeights = 0.4, kNearPixel = 0.15, kFarPixel = 0.5;
   constexpr double kInSquares = 1.5, kInParts = 5;
-  const bool is_near =
-      conv.group_inputs < conv.lanes() || (conv.strides.back() == 1 && FitsRows(conv, tile.pixels));
+  const bool is_row = !HasManyRegisters(conv.target) && NumElements(conv.taps) == 1 &&
+                      std::ranges::count(conv.strides, 1) == std::ssize(conv.strides);
+  const bool is_near = conv.group_inputs < conv.lanes() || is_row ||
+                       (conv.strides.back() == 1 && FitsRows(conv, tile.pixels));
   const std::int64_t square = conv.lanes() / 2;
   const bool in_squares = tile.pixels % square == 0 || tile.pixels % (square - 1) == 0;
   const auto sums = static_cast<double>(tile.vectors * tile.pixels);
@@ -171,6 +174,8 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
   constexpr std::int64_t kShallow = 64;
   constexpr TileShape kShapes[] = {{2, 8}, {2, 7}, {3, 8}, {3, 7}, {4, 6}, {1, 16}, {1, 14}};
   constexpr TileShape kIn16Registers[] = {{2, 6}, {2, 4}, {3, 3}, {1, 12}, {1, 8}};
+  // LLVM keeps pixels for the next tap, and 12 sums leave their registers for them.
+  constexpr TileShape kOfTapsIn16Registers[] = {{2, 5}, {2, 4}, {3, 3}, {1, 8}};
   constexpr TileShape kOfOneTap = {2, 14};
   const bool many = HasManyRegisters(conv.target);
   if (pixels < kMinPixels) return TileOfFewPixels(conv, vectors, pixels);
@@ -189,8 +194,10 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
   if (conv.group_inputs * taps <= kShallow && conv.shape[conv.out[1]].IsMultipleOf(conv.lanes()) &&
       conv.shape[conv.out.back()].IsMultipleOf(conv.lanes()))
     return {1, conv.lanes()};
-  const std::span<const TileShape> shapes =
-      many ? std::span<const TileShape>(kShapes) : std::span<const TileShape>(kIn16Registers);
+  const std::span<const TileShape> shapes = many ? std::span<const TileShape>(kShapes)
+                                            : taps > 1
+                                                ? std::span<const TileShape>(kOfTapsIn16Registers)
+                                                : std::span<const TileShape>(kIn16Registers);
   const TileShape best = *std::min_element(shapes.begin(), shapes.end(), better);
   const bool takes_more = many && taps == 1 && FitsRows(conv, kOfOneTap.pixels);
   return takes_more && better(kOfOneTap, best) ? kOfOneTap : best;
