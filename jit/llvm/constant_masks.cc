@@ -30,12 +30,26 @@ struct KnownLanes {
   llvm::APInt lanes;
 };
 
+// Whether no lane is known to be anything else.
+bool IsZero(const Value* value) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  if (constant == nullptr) return false;
+  const unsigned count = llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
+  for (unsigned lane = 0; lane < count; ++lane) {
+    const llvm::Constant* element = constant->getAggregateElement(lane);
+    const bool is_zero =
+        element != nullptr && (element->isNullValue() || llvm::isa<llvm::UndefValue>(element));
+    if (!is_zero) return false;
+  }
+  return true;
+}
+
 // What `mask` is a conjunction of.
 std::optional<KnownLanes> KnownLanesOf(llvm::IRBuilder<>& builder, Value* mask) {
   namespace match = llvm::PatternMatch;
   const unsigned count = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
   if (const auto* constant = llvm::dyn_cast<llvm::Constant>(mask)) {
-    KnownLanes known{.lanes = llvm::APInt::getZero(count)};
+    KnownLanes known{nullptr, llvm::APInt::getZero(count)};
     for (unsigned lane = 0; lane < count; ++lane) {
       const llvm::Constant* bit = constant->getAggregateElement(lane);
       if (bit == nullptr) return std::nullopt;
@@ -45,6 +59,18 @@ std::optional<KnownLanes> KnownLanesOf(llvm::IRBuilder<>& builder, Value* mask) 
   }
   if (Value* splat = llvm::getSplatValue(mask))
     return KnownLanes{splat, llvm::APInt::getAllOnes(count)};
+  if (const auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(mask)) {
+    // A piece of a mask; what it is filled up with is false.
+    const std::optional<KnownLanes> known = KnownLanesOf(builder, shuffle->getOperand(0));
+    if (!known || !IsZero(shuffle->getOperand(1))) return std::nullopt;
+    KnownLanes picked{known->condition, llvm::APInt::getZero(count)};
+    for (unsigned lane = 0; lane < count; ++lane) {
+      const int from = shuffle->getMaskValue(lane);
+      const bool is_filled = from < 0 || static_cast<unsigned>(from) >= known->lanes.getBitWidth();
+      if (!is_filled && known->lanes[static_cast<unsigned>(from)]) picked.lanes.setBit(lane);
+    }
+    return picked;
+  }
   Value *a = nullptr, *b = nullptr;
   if (match::match(mask, match::m_Select(match::m_Value(a), match::m_Value(b), match::m_Zero())) &&
       a->getType()->isIntegerTy(1)) {
@@ -63,12 +89,6 @@ std::optional<KnownLanes> KnownLanesOf(llvm::IRBuilder<>& builder, Value* mask) 
                          ? left->condition
                          : builder.CreateLogicalAnd(left->condition, right->condition);
   return KnownLanes{condition, left->lanes & right->lanes};
-}
-
-// What lanes that are not loaded have.
-bool IsZero(const Value* value) {
-  const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
-  return constant != nullptr && constant->isNullValue();
 }
 
 Value* MaskOf(const llvm::IntrinsicInst& move) {

@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
+
 #include "tenon/jit/host_target.h"
 #include "tenon/jit/kernel.h"
+#include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
@@ -16,7 +19,11 @@
 namespace tenon::strategies {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using testing_graphs::ExpectClose;
+using testing_graphs::Interpreted;
 using testing_graphs::Outcome;
 using testing_graphs::Parsed;
 using testing_graphs::RandomInputs;
@@ -116,6 +123,60 @@ loop::Function OneFunction(const std::string& text, const Target& target = jit::
       ValueOrThrow(Lower(Parsed(text), {.target = target, .library = LibraryChoice::kTe}));
   CheckInvariant(lowered.kernels.size() == 1, "the test's graph is one kernel");
   return std::get<loop::Function>(lowered.kernels[0].choice.built.kernel);
+}
+
+// Two cores with AVX2; nothing runs on it.
+Target Avx2() {
+  Target target = jit::HostTarget("-avx512f");
+  target.vector_bytes = 32;
+  target.vector_registers = 16;
+  target.l2_bytes = 512 << 10;
+  target.cores = 2;
+  return target;
+}
+
+std::string RowByMatrix(int depth, int columns) {
+  return StrCat("def @main(%a: Tensor[(1, ", depth, "), float32], %b: Tensor[(", depth, ", ",
+                columns, "), float32]) { nn.matmul(%a, %b) }");
+}
+
+TEST(RowByMatrixTest, RowsThatAreFarApartAreAddedSeveralAtOnceToALine) {
+  const auto loops = [](int depth, int columns) {
+    return loop::Print(OneFunction(RowByMatrix(depth, columns), Avx2()));
+  };
+  EXPECT_THAT(loops(2048, 1000), AllOf(HasSubstr("for k.outer in [0, 256)"),
+                                       HasSubstr("for ax1.outer.inner in [0, 125)")));
+  EXPECT_THAT(loops(2048, 2048), AllOf(HasSubstr("parallel ax1.outer.outer in [0, 2)"),
+                                       HasSubstr("for ax1.outer.inner in [0, 128)")));
+  // In the cache of the second level, near to each other, or of a prime number.
+  for (const auto& [depth, columns] :
+       {std::pair(64, 512), std::pair(8192, 64), std::pair(2053, 512)})
+    EXPECT_THAT(loops(depth, columns), Not(HasSubstr("k.outer"))) << depth;
+}
+
+TEST(RowByMatrixTest, ResultsAreThoseOfTheInterpreter) {
+  for (const auto& [depth, columns] :
+       {std::pair(1020, 1023), std::pair(1036, 520), std::pair(500, 1531), std::pair(72, 8200)}) {
+    SCOPED_TRACE(StrCat(depth, " x ", columns));
+    const ir::Module module = Parsed(RowByMatrix(depth, columns));
+    const runtime::Inputs inputs = RandomInputs(module, 5);
+    for (const char* features : {"", "-avx512f"})
+      ExpectClose(Outcome(module, inputs,
+                          {.target = jit::HostTarget(features), .library = LibraryChoice::kTe}),
+                  Interpreted(module, inputs));
+  }
+}
+
+TEST(ConvTileTest, TilesOfSeveralTapsLeaveRegistersForPixels) {
+  const auto loops = [](int kernel, int padding) {
+    return loop::Print(OneFunction(
+        StrCat("def @main(%x: Tensor[(1, 256, 14, 14), float32], %w: Tensor[(256, 256, ", kernel,
+               ", ", kernel, "), float32]) { nn.conv2d(%x, %w, channels=256, kernel_size=[", kernel,
+               ", ", kernel, "], padding=[", padding, ", ", padding, "]) }"),
+        Avx2()));
+  };
+  EXPECT_THAT(loops(5, 2), HasSubstr("allocate conv2d_nchw_1: float32[1, 1, 1, 2, 4, 8]"));
+  EXPECT_THAT(loops(1, 0), HasSubstr("allocate conv2d_nchw_1: float32[1, 1, 1, 2, 6, 8]"));
 }
 
 constexpr const char* kSquare =
