@@ -17,6 +17,7 @@ CodegenOptions CodegenOptionsFor(const CompileOptions& options) {
           .byte_dots = target.Has("avx512vnni"),
           .bfloat_dots = target.Has("avx512bf16"),
           .narrow_dots = target.Has("avx512vl"),
+          .word_dots = target.Has("avx2"),
           .check_bounds = options.check_bounds,
           .runs_once = options.runs_once};
 }

@@ -15,6 +15,7 @@ struct CodegenOptions {
   bool byte_dots = false;
   bool bfloat_dots = false;
   bool narrow_dots = false;
+  bool word_dots = false;     // of 16-bit words on 256-bit registers (AVX2)
   bool check_bounds = false;  // jit/bounds/bounds_checks.h
   bool runs_once = false;     // few passes, quick instruction selection
 };

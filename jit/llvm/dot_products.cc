@@ -1,6 +1,6 @@
 // Dot products within lanes: one instruction a register where the CPU has it (Intel SDM volume 2,
-// VPDPBUSD and VDPBF16PS), elsewhere widening products and a sum of strided picks, with the same
-// results.
+// VPDPBUSD and VDPBF16PS), on AVX2 two of 16-bit words (VPMADDWD), elsewhere widening products and
+// a sum of strided picks, with the same results.
 #include <array>
 
 #include "llvm/IR/IntrinsicsX86.h"
@@ -44,6 +44,8 @@ Value* ExprCodegen::EmitDot(const loop::CallNode& node) {
   if (has_instruction && (lanes % 16 == 0 || (options_.narrow_dots && (lanes == 8 || lanes == 4))))
     return EmitDotInstructions(bytes, lanes, args);
 
+  if (bytes && options_.word_dots && lanes % 8 == 0) return EmitDotsOfWords(lanes, args);
+
   llvm::Type* wide = RegisterType((bytes ? Int32 : Float32).WithLanes(group * lanes));
   Value* sum = args[0];
   Value* a = bytes ? builder_.CreateZExt(args[1], wide) : Widen(args[1], factor);
@@ -59,6 +61,27 @@ Value* ExprCodegen::EmitDot(const loop::CallNode& node) {
     sum = bytes ? builder_.CreateAdd(sum, part) : builder_.CreateFAdd(sum, part);
   }
   return sum;
+}
+
+// Each 16-bit half of a lane holds two bytes. Those at even places of the lane are one pair of
+// words, those at odd places another, and the sum of both pairs' products is exact in 32 bits.
+Value* ExprCodegen::EmitDotsOfWords(int lanes, const std::vector<Value*>& args) {
+  constexpr unsigned kLanes = 8, kBytes = 4 * kLanes;
+  llvm::Function* instruction = DeclareIntrinsic(&module_, llvm::Intrinsic::x86_avx2_pmadd_wd);
+  llvm::Type* words = llvm::FixedVectorType::get(builder_.getInt16Ty(), 2 * kLanes);
+  return ByPieces(builder_, static_cast<unsigned>(lanes), kLanes, [&](unsigned first) -> Value* {
+    const auto words_of = [&](Value* bytes) {
+      return builder_.CreateBitCast(Piece(builder_, bytes, 4 * first, kBytes), words);
+    };
+    Value *a = words_of(args[1]), *b = words_of(args[2]);
+    Value* even = builder_.CreateCall(
+        instruction,
+        {builder_.CreateAnd(a, 0xff), builder_.CreateAShr(builder_.CreateShl(b, 8), 8)});
+    Value* odd =
+        builder_.CreateCall(instruction, {builder_.CreateLShr(a, 8), builder_.CreateAShr(b, 8)});
+    Value* sum = Piece(builder_, args[0], first, kLanes);
+    return builder_.CreateAdd(builder_.CreateAdd(sum, even), odd);
+  });
 }
 
 Value* ExprCodegen::EmitDotInstructions(bool bytes, int lanes, const std::vector<Value*>& args) {

@@ -118,6 +118,7 @@ class ExprCodegen {
                                const std::vector<llvm::Value*>& args);
   llvm::Value* EmitExternCall(const loop::ExternCallNode& node);
   llvm::Value* EmitDot(const loop::CallNode& node);
+  llvm::Value* EmitDotsOfWords(int lanes, const std::vector<llvm::Value*>& args);
   llvm::Value* EmitDotInstructions(bool bytes, int lanes, const std::vector<llvm::Value*>& args);
   llvm::Value* ElementAddress(const loop::Buffer& buffer, llvm::Value* index);
   void Annotate(llvm::Instruction* access, const loop::Buffer& buffer);

@@ -19,10 +19,10 @@ void WriteContext(const KeyContext& context, loop::ContentWriter& writer) {
   writer.Text(context.machine);
   writer.Text(context.cpu_features);
   const auto& [vector_bits, native_bfloat16, reassociate, math_by_table, byte_dots, bfloat_dots,
-               narrow_dots, check_bounds, runs_once] = context.codegen;
+               narrow_dots, word_dots, check_bounds, runs_once] = context.codegen;
   writer.Int(vector_bits);
   for (const bool flag : {native_bfloat16, reassociate, math_by_table, byte_dots, bfloat_dots,
-                          narrow_dots, check_bounds, runs_once})
+                          narrow_dots, word_dots, check_bounds, runs_once})
     writer.Int(static_cast<std::int64_t>(flag));
 }
 

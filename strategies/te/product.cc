@@ -221,7 +221,8 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
 
 std::int64_t DotGroup(const Target& target, DataType left, DataType right, DataType sum,
                       bool is_bound_by_memory) {
-  if (left == UInt8 && right == Int8 && sum == Int32 && target.Has("avx512vnni")) return 4;
+  const bool has_dots_of_bytes = target.Has("avx512vnni") || target.Has("avx2");
+  if (left == UInt8 && right == Int8 && sum == Int32 && has_dots_of_bytes) return 4;
   const bool has_dots_of_bf16 =
       is_bound_by_memory ? target.Has("avx512bf16") : target.has_fast_dots_of_bf16();
   if (left == BFloat16 && right == BFloat16 && sum == Float32 && has_dots_of_bf16) return 2;
