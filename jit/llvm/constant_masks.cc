@@ -5,11 +5,12 @@
 // writes to memory that nobody reads.
 #include "tenon/jit/llvm/constant_masks.h"
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "llvm/ADT/APInt.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
@@ -27,8 +28,17 @@ using llvm::Value;
 // These lanes, all of them if `condition` is true, or null.
 struct KnownLanes {
   Value* condition = nullptr;
-  llvm::APInt lanes;
+  std::vector<bool> lanes;
 };
+
+// Where the lanes begin and how many there are, if they are one run.
+std::optional<std::pair<unsigned, unsigned>> RunOf(const std::vector<bool>& lanes) {
+  const auto first = std::ranges::find(lanes, true);
+  const auto end = std::find(first, lanes.end(), false);
+  if (first == end || std::find(end, lanes.end(), true) != lanes.end()) return std::nullopt;
+  return std::pair(static_cast<unsigned>(first - lanes.begin()),
+                   static_cast<unsigned>(end - first));
+}
 
 // Whether no lane is known to be anything else.
 bool IsZero(const Value* value) {
@@ -49,25 +59,25 @@ std::optional<KnownLanes> KnownLanesOf(llvm::IRBuilder<>& builder, Value* mask) 
   namespace match = llvm::PatternMatch;
   const unsigned count = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
   if (const auto* constant = llvm::dyn_cast<llvm::Constant>(mask)) {
-    KnownLanes known{nullptr, llvm::APInt::getZero(count)};
+    KnownLanes known{nullptr, std::vector<bool>(count, false)};
     for (unsigned lane = 0; lane < count; ++lane) {
       const llvm::Constant* bit = constant->getAggregateElement(lane);
       if (bit == nullptr) return std::nullopt;
-      if (bit->isOneValue()) known.lanes.setBit(lane);
+      known.lanes[lane] = bit->isOneValue();
     }
     return known;
   }
   if (Value* splat = llvm::getSplatValue(mask))
-    return KnownLanes{splat, llvm::APInt::getAllOnes(count)};
+    return KnownLanes{splat, std::vector<bool>(count, true)};
   if (const auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(mask)) {
     // A piece of a mask; what it is filled up with is false.
     const std::optional<KnownLanes> known = KnownLanesOf(builder, shuffle->getOperand(0));
     if (!known || !IsZero(shuffle->getOperand(1))) return std::nullopt;
-    KnownLanes picked{known->condition, llvm::APInt::getZero(count)};
+    KnownLanes picked{known->condition, std::vector<bool>(count, false)};
     for (unsigned lane = 0; lane < count; ++lane) {
       const int from = shuffle->getMaskValue(lane);
-      const bool is_filled = from < 0 || static_cast<unsigned>(from) >= known->lanes.getBitWidth();
-      if (!is_filled && known->lanes[static_cast<unsigned>(from)]) picked.lanes.setBit(lane);
+      const bool is_filled = from < 0 || static_cast<std::size_t>(from) >= known->lanes.size();
+      picked.lanes[lane] = !is_filled && known->lanes[static_cast<std::size_t>(from)];
     }
     return picked;
   }
@@ -88,7 +98,10 @@ std::optional<KnownLanes> KnownLanesOf(llvm::IRBuilder<>& builder, Value* mask) 
                      : right->condition == nullptr
                          ? left->condition
                          : builder.CreateLogicalAnd(left->condition, right->condition);
-  return KnownLanes{condition, left->lanes & right->lanes};
+  KnownLanes both{condition, left->lanes};
+  for (unsigned lane = 0; lane < count; ++lane)
+    both.lanes[lane] = left->lanes[lane] && right->lanes[lane];
+  return both;
 }
 
 Value* MaskOf(const llvm::IntrinsicInst& move) {
@@ -120,8 +133,9 @@ class MaskedMove {
   bool Replace() {
     if (is_load_ && !IsZero(move_->getArgOperand(move_->arg_size() - 1))) return false;
     const std::optional<KnownLanes> known = KnownLanesOf(builder_, mask_);
-    unsigned first = 0, count = 0;
-    if (!known || !known->lanes.isShiftedMask(first, count)) return false;
+    const auto run = known ? RunOf(known->lanes) : std::nullopt;
+    if (!run) return false;
+    const auto [first, count] = *run;
     llvm::Type* element = type_->getElementType();
     part_ = llvm::FixedVectorType::get(element, count);
     const llvm::DataLayout& layout = move_->getModule()->getDataLayout();

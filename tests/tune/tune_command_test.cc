@@ -47,7 +47,7 @@ TEST_F(TuneCommandTest, RacesTheSpaceOfAUsersOperator) {
 
 TEST_F(TuneCommandTest, AnOperatorIsMeasuredForTheRangesOfItsVariables) {
   const std::string tune =
-      "tune --op nn.dense --shape data=n,64 --shape weight=32,64 --threads 1 --minutes 0.05 "
+      "tune --op nn.dense --shape data=n,64 --shape weight=32,64 --threads 1 --minutes 0.2 "
       "--records %/r.sqlite ";
   EXPECT_THAT(OutputOf(tune + "--shapes data=1..33,64"), HasSubstr("candidates raced"));
   const auto all = nlohmann::json::parse(OutputOf("records export --records %/r.sqlite"));
