@@ -69,6 +69,16 @@ std::optional<KnownLanes> KnownLanesOf(llvm::IRBuilder<>& builder, Value* mask) 
   }
   if (Value* splat = llvm::getSplatValue(mask))
     return KnownLanes{splat, std::vector<bool>(count, true)};
+  if (const auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(mask)) {
+    // A splat that a shuffle is still to spread.
+    const auto* lane = llvm::dyn_cast<llvm::ConstantInt>(insert->getOperand(2));
+    if (lane == nullptr || lane->getZExtValue() >= count ||
+        !llvm::isa<llvm::UndefValue>(insert->getOperand(0)))
+      return std::nullopt;
+    KnownLanes known{insert->getOperand(1), std::vector<bool>(count, false)};
+    known.lanes[lane->getZExtValue()] = true;
+    return known;
+  }
   if (const auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(mask)) {
     // A piece of a mask; what it is filled up with is false.
     const std::optional<KnownLanes> known = KnownLanesOf(builder, shuffle->getOperand(0));
