@@ -57,31 +57,33 @@ std::int64_t LargestDivisor(std::int64_t value, std::int64_t most) {
   return divisor;
 }
 
+// From `least` to `most`, in ascending order.
+std::vector<std::int64_t> DivisorsOf(std::int64_t value, std::int64_t least, std::int64_t most) {
+  std::vector<std::int64_t> divisors;
+  for (std::int64_t divisor = least; divisor <= std::min(value, most); ++divisor) {
+    if (value % divisor == 0) divisors.push_back(divisor);
+  }
+  return divisors;
+}
+
 // Of the `count` vectors of a line of results those that are summed side by side. A line of any
 // length ends in a part of a tile, and few terms do not wait for each other long.
 std::int64_t VectorsOfTile(SchedulingState& state, const Stage& stage, std::int64_t count) {
   const OperationNode& op = *stage.op();
   if (!IsNumber(op.axes.back().extent))
     return ProductOfExtents(op.reduce_axes) >= kMinTermsOfTile ? kSymbolicTile : 1;
-  std::vector<std::int64_t> divisors;
-  for (std::int64_t vectors = 1; vectors <= std::min(count, kMaxTile); ++vectors) {
-    if (count % vectors == 0) divisors.push_back(vectors);
-  }
-  return ChoiceOf(state, stage, "vectors", std::move(divisors), LargestDivisor(count, kTile));
+  return ChoiceOf(state, stage, "vectors", DivisorsOf(count, 1, kMaxTile),
+                  LargestDivisor(count, kTile));
 }
 
 // Of the `count` vectors of a line those that rows may be added to before the next ones.
 std::vector<std::int64_t> LinesOf(std::int64_t count) {
-  std::vector<std::int64_t> lines;
-  for (std::int64_t vectors = kMinLine; vectors <= std::min(count, kMaxLine); ++vectors) {
-    if (count % vectors == 0) lines.push_back(vectors);
-  }
-  return lines;
+  return DivisorsOf(count, kMinLine, kMaxLine);
 }
 
 // A piece of the line for each core, unless the pieces are short: rows are fetched best whole.
 std::int64_t UsualLine(const std::vector<std::int64_t>& lengths, int cores) {
-  const std::int64_t of_core = std::max(lengths.back() / cores, kLine);
+  const std::int64_t of_core = std::max(lengths.back() / std::max(cores, 1), kLine);
   const auto longer = std::ranges::upper_bound(lengths, of_core);
   const bool is_shared = longer != lengths.begin() && *(longer - 1) >= kLine / 2;
   return is_shared ? *(longer - 1) : lengths.back();

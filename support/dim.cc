@@ -33,7 +33,6 @@ std::int64_t CheckedMul(std::int64_t a, std::int64_t b) {
   return product;
 }
 std::int64_t FloorDivided(std::int64_t a, std::int64_t b) {
-  if (b <= 0) Unreachable("extents are divided by positive numbers");
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
@@ -276,7 +275,7 @@ Dim operator*(const Dim& a, const Dim& b) {
 }
 
 Dim FloorDiv(const Dim& a, std::int64_t divisor) {
-  CheckInvariant(divisor > 0, "extents are divided by positive numbers");
+  if (divisor <= 0) Unreachable("extents are divided by positive numbers");
   if (a.is_any() || divisor == 1) return a;
   if (a.is_static()) return FloorDivided(a.value(), divisor);
   Polynomial whole, rest;

@@ -54,6 +54,21 @@ bool IsZero(const Value* value) {
   return true;
 }
 
+// The lanes of both, where both are known.
+std::optional<KnownLanes> Both(llvm::IRBuilder<>& builder, const std::optional<KnownLanes>& a,
+                               const std::optional<KnownLanes>& b) {
+  if (!a || !b) return std::nullopt;
+  KnownLanes both = *a;
+  for (std::size_t lane = 0; lane < both.lanes.size(); ++lane)
+    both.lanes[lane] = both.lanes[lane] && b->lanes[lane];
+  if (a->condition == nullptr) {
+    both.condition = b->condition;
+  } else if (b->condition != nullptr) {
+    both.condition = builder.CreateLogicalAnd(a->condition, b->condition);
+  }
+  return both;
+}
+
 // What `mask` is a conjunction of.
 std::optional<KnownLanes> KnownLanesOf(llvm::IRBuilder<>& builder, Value* mask) {
   namespace match = llvm::PatternMatch;
@@ -93,25 +108,11 @@ std::optional<KnownLanes> KnownLanesOf(llvm::IRBuilder<>& builder, Value* mask) 
   }
   Value *a = nullptr, *b = nullptr;
   if (match::match(mask, match::m_Select(match::m_Value(a), match::m_Value(b), match::m_Zero())) &&
-      a->getType()->isIntegerTy(1)) {
-    std::optional<KnownLanes> known = KnownLanesOf(builder, b);
-    if (known)
-      known->condition =
-          known->condition == nullptr ? a : builder.CreateLogicalAnd(a, known->condition);
-    return known;
-  }
-  if (!match::match(mask, match::m_LogicalAnd(match::m_Value(a), match::m_Value(b))))
-    return std::nullopt;
-  const std::optional<KnownLanes> left = KnownLanesOf(builder, a), right = KnownLanesOf(builder, b);
-  if (!left || !right) return std::nullopt;
-  Value* condition = left->condition == nullptr ? right->condition
-                     : right->condition == nullptr
-                         ? left->condition
-                         : builder.CreateLogicalAnd(left->condition, right->condition);
-  KnownLanes both{condition, left->lanes};
-  for (unsigned lane = 0; lane < count; ++lane)
-    both.lanes[lane] = left->lanes[lane] && right->lanes[lane];
-  return both;
+      a->getType()->isIntegerTy(1))
+    return Both(builder, KnownLanes{a, std::vector<bool>(count, true)}, KnownLanesOf(builder, b));
+  if (match::match(mask, match::m_LogicalAnd(match::m_Value(a), match::m_Value(b))))
+    return Both(builder, KnownLanesOf(builder, a), KnownLanesOf(builder, b));
+  return std::nullopt;
 }
 
 Value* MaskOf(const llvm::IntrinsicInst& move) {

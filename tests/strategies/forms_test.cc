@@ -8,6 +8,7 @@
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/strategies/target_testing.h"
 
 namespace tenon::strategies {
 namespace {
@@ -18,25 +19,8 @@ using testing_graphs::Interpreted;
 using testing_graphs::Outcome;
 using testing_graphs::Parsed;
 using testing_graphs::RandomInputs;
-
-// A CPU with AVX-512, with dot products or not; nothing runs on it.
-Target Avx512(std::set<std::string> more = {}) {
-  Target target = jit::HostTarget();
-  target.cpu = "znver4";
-  target.features.insert("avx512f");
-  target.features.erase("avx512vnni");
-  target.features.erase("avx512bf16");
-  target.features.insert(more.begin(), more.end());
-  target.vector_bytes = 64;
-  target.vector_registers = 32;
-  return target;
-}
-Target Avx2() {
-  Target target = jit::HostTarget("-avx512f");
-  target.vector_bytes = 32;
-  target.vector_registers = 16;
-  return target;
-}
+using testing_targets::Avx2;
+using testing_targets::Avx512;
 
 struct Call {
   std::string x, w;   // shapes and types

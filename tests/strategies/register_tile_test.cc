@@ -15,6 +15,7 @@
 #include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/strategies/target_testing.h"
 
 namespace tenon::strategies {
 namespace {
@@ -125,11 +126,9 @@ loop::Function OneFunction(const std::string& text, const Target& target = jit::
   return std::get<loop::Function>(lowered.kernels[0].choice.built.kernel);
 }
 
-// Two cores with AVX2; nothing runs on it.
-Target Avx2() {
-  Target target = jit::HostTarget("-avx512f");
-  target.vector_bytes = 32;
-  target.vector_registers = 16;
+// Nothing runs on it.
+Target TwoCoresWithAvx2() {
+  Target target = testing_targets::Avx2();
   target.l2_bytes = 512 << 10;
   target.cores = 2;
   return target;
@@ -142,7 +141,7 @@ std::string RowByMatrix(int depth, int columns) {
 
 TEST(RowByMatrixTest, RowsThatAreFarApartAreAddedSeveralAtOnceToALine) {
   const auto loops = [](int depth, int columns) {
-    return loop::Print(OneFunction(RowByMatrix(depth, columns), Avx2()));
+    return loop::Print(OneFunction(RowByMatrix(depth, columns), TwoCoresWithAvx2()));
   };
   EXPECT_THAT(loops(2048, 1000), AllOf(HasSubstr("for k.outer in [0, 256)"),
                                        HasSubstr("for ax1.outer.inner in [0, 125)")));
@@ -173,7 +172,7 @@ TEST(ConvTileTest, TilesOfSeveralTapsLeaveRegistersForPixels) {
         StrCat("def @main(%x: Tensor[(1, 256, 14, 14), float32], %w: Tensor[(256, 256, ", kernel,
                ", ", kernel, "), float32]) { nn.conv2d(%x, %w, channels=256, kernel_size=[", kernel,
                ", ", kernel, "], padding=[", padding, ", ", padding, "]) }"),
-        Avx2()));
+        TwoCoresWithAvx2()));
   };
   EXPECT_THAT(loops(5, 2), HasSubstr("allocate conv2d_nchw_1: float32[1, 1, 1, 2, 4, 8]"));
   EXPECT_THAT(loops(1, 0), HasSubstr("allocate conv2d_nchw_1: float32[1, 1, 1, 2, 6, 8]"));

@@ -1,12 +1,12 @@
 #include "tenon/strategies/strategy.h"
 
-#include "tenon/jit/host_target.h"
 #include "tenon/loop/print.h"
 #include "tenon/ops/builders.h"
 #include "tenon/strategies/onednn/epilogue.h"
 #include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/strategies/target_testing.h"
 
 namespace tenon::strategies {
 namespace {
@@ -117,10 +117,7 @@ TEST(StrategyTest, ProductsThatGeneratedCodeMakesFasterAreGenerated) {
 // Whole panels of a computed operand in rows are read where they are; ragged ones, constants and
 // large operands for many rows are packed. Nothing runs on the target, whose vectors decide.
 TEST(StrategyTest, RowsOfTheSecondOperandAreReadInPlaceWhereThatPays) {
-  Target target = jit::HostTarget();
-  target.features.insert("avx512f");
-  target.vector_bytes = 64;
-  target.vector_registers = 32;
+  Target target = testing_targets::Avx512();
   target.l2_bytes = 1 << 20;
   struct Case {
     std::int64_t batch, rows, columns, depth;

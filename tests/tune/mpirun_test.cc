@@ -47,9 +47,8 @@ TEST_F(MpirunTest, RanksOfTwoKindsOfCpuFillTheirOwnRecords) {
   const char* program =
       "sh -c '[ $OMPI_COMM_WORLD_RANK != 2 ] || set -- \"$@\" --mcpu-features=-avx512f,-fma; "
       "exec \"$@\"' sh ";
-  EXPECT_EQ(CodeOf(Start(StrCat(TENON_MPIEXEC, " --oversubscribe --bind-to none -n 3 ", program,
-                                TENON_BINARY_DIR, "/tools/tenon ", MatmulArguments(),
-                                "--minutes 0.25 ", To("r.sqlite")))),
+  EXPECT_EQ(CodeOf(Start(
+                StrCat(Mpirun(3, program), MatmulArguments(), "--minutes 0.25 ", To("r.sqlite")))),
             0)
       << Contents(Path("err"));
   std::set<std::string> targets;
