@@ -94,6 +94,15 @@ Expr BoxNumber(const std::vector<Expr>& shape, const std::vector<Range>& region,
   return loop::Simplify(number, bounds);
 }
 
+// Where an iteration runs, the host has elements along each axis.
+void AssumeElements(const std::vector<Expr>& host_shape, loop::Bounds* bounds) {
+  for (const Expr& extent : host_shape) {
+    if (extent.kind() != loop::ExprKind::kVar) continue;
+    const loop::Interval known = bounds->Of(extent);
+    bounds->Bind(loop::Var(extent), {std::max<std::int64_t>(known.low, 1), known.high});
+  }
+}
+
 loop::Interval UpTo(const Expr& last, const loop::Bounds& bounds) {
   return {0, std::max<std::int64_t>(0, loop::RangeOf(last, bounds).high)};
 }
@@ -142,6 +151,7 @@ std::vector<Range> RegionOfOutput(const Stage& output, const Stage& host, const 
   if (stored) region = CoveringRegion(shape, needed, host_buffer->shape, *stored, outer_bounds);
   if (!region)
     refuse(StrCat(host.name(), " may have no elements, and then nothing would be computed"));
+  AssumeElements(host_buffer->shape, &bounds);
   const Expr number = BoxNumber(shape, *region, bounds);
   for (std::size_t i = 0; i < loops.size(); ++i) {
     if (loops[i].kind != loop::ForKind::kParallel || loop::IsConstInt(loops[i].extent, 1)) continue;

@@ -209,6 +209,30 @@ TEST(AttachedOutputTest, RowsOfAVariableNumberMakeTheirs) {
   }
 }
 
+// Where an iteration of the fused loop runs, there is an n by which it is divided.
+TEST(AttachedOutputTest, IterationsOverTwoFusedAxesOfAVariableNumber) {
+  const Var n("n");
+  const Tensor a = Placeholder({4, n, 16}, Float32, "A");
+  const te::IterVar k = te::ReduceAxis(0, 16);
+  const Tensor most = Compute(
+      {4, n}, [&](Var b, Var i) { return te::Max(a(b, i, k.var), {k}); }, "most");
+  const Tensor less = Compute(
+      {4, n, 16}, [&](Var b, Var i, Var j) { return a(b, i, j) - most(b, i); }, "less");
+  Schedule s({most, less});
+  const te::IterVar both = s[less].Fuse(less.axis(0), less.axis(1));
+  s[less].Parallel(both);
+  s[most].ComputeAt(s[less], both);
+  const jit::Kernel kernel = jit::Compile(Lower(s, {a, most, less}, "f")).value();
+  for (const std::int64_t rows : {0, 1, 7}) {
+    const NDArray in = RandomFloats({4, rows, 16}, 1);
+    const std::vector<NDArray> expected = te::Interpret({most, less}, {{a, in}});
+    NDArray top = NDArray::Empty({4, rows}, Float32), rest = NDArray::Empty({4, rows, 16}, Float32);
+    ASSERT_TRUE(kernel(in, top, rest).ok());
+    EXPECT_TRUE(top.SameBytes(expected[0])) << rows;
+    EXPECT_TRUE(rest.SameBytes(expected[1])) << rows;
+  }
+}
+
 // ---- Refusals.
 
 TEST(AttachedOutputRefusalTest, AnElementOfTwoThreads) {
