@@ -115,7 +115,7 @@ bool DoesLittle(Accesses& accesses, const schedule::Stage& tile, const te::Tenso
 void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedule::Stage& tile) {
   const te::OperationNode& op = *tile.op();
   const auto grid = TileAxesOf(op).grid;
-  if (grid.empty() || IsTallTile(op)) return;
+  if (grid.empty() || IsTallTile(op) || AddsInTurn(op)) return;
   const te::IterVar& last = grid.back();
   const te::IterVar steps = tile.leaves()[grid.size()];
   const auto* count = steps.extent.As<loop::IntImmNode>();

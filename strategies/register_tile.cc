@@ -165,7 +165,7 @@ int StepOf(const te::OperationNode& op) {
 // Of a sum that is no plain one.
 te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
   const bool bytes = op.outputs[0]->dtype == Int32;
-  const auto [rows, sum] = HintOf(op);
+  const auto [rows, sum, terms_at_once] = HintOf(op);
   if (sum == te::TileSum::kWordDot) return bytes ? te::DotWordS8(lanes) : te::DotWordBF16(lanes);
   if (rows != te::TileRows::kTall) return bytes ? te::DotU8S8(lanes) : te::DotBF16(lanes);
   return bytes ? te::SlidingDotU8S8(StepOf(op), lanes) : te::SlidingDotBF16(StepOf(op), lanes);
@@ -213,6 +213,8 @@ bool IsRegisterTile(const te::OperationNode& op) {
 
 bool IsTallTile(const te::OperationNode& tile) { return HintOf(tile).rows == te::TileRows::kTall; }
 
+bool AddsInTurn(const te::OperationNode& tile) { return HintOf(tile).terms_at_once > 0; }
+
 TileAxes TileAxesOf(const te::OperationNode& tile) {
   const std::span<const IterVar> axes = tile.axes;
   const std::span<const IterVar> block = axes.last(kTileAxes);
@@ -230,8 +232,15 @@ void ScheduleTile(Stage& tile) {
     order.pop_back();
   }
   const std::int64_t terms = ProductOfExtents(order);
-  if (order.size() == 1 && ConstantOf(order[0].extent) % kUnrolledSteps == 0 &&
-      ConstantOf(order[0].extent) > kUnrolledSteps) {
+  std::int64_t steps_of_one = order.size() == 1 ? ConstantOf(order[0].extent) : 0;
+  std::vector<IterVar> outside;
+  if (hint.terms_at_once > 0) {
+    const auto [parts, part] = tile.Split(order.front(), hint.terms_at_once);
+    outside = {parts, axes.grid.back()};
+    order.front() = part;
+    steps_of_one = std::min(steps_of_one, hint.terms_at_once);
+  }
+  if (steps_of_one % kUnrolledSteps == 0 && steps_of_one > kUnrolledSteps) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};
@@ -243,6 +252,7 @@ void ScheduleTile(Stage& tile) {
   // The operands of the shorter side stay in registers for the whole step, those of the longer one
   // are loaded when their turn comes.
   const bool is_wide = ConstantOf(axes.rows.extent) < ConstantOf(axes.vectors.extent);
+  order.insert(order.begin(), outside.begin(), outside.end());
   order.push_back(is_wide ? axes.vectors : axes.rows);
   order.push_back(is_wide ? axes.rows : axes.vectors);
   order.push_back(axes.lanes);
@@ -327,7 +337,12 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
       extents[index.last] = std::min(extents[index.last], index.block);
     }
   }
-  const TileLoops loops = LoopsOverTiles(outer, outer_extents);
+  TileLoops loops = LoopsOverTiles(outer, outer_extents);
+  const bool in_turn = AddsInTurn(*tile.op()) && outer.size() > 1;
+  if (in_turn) {
+    // The tiles of the last grid axis are computed together, and read one after the other.
+    loops = {{outer.begin(), outer.end() - 1}, {outer.back()}};
+  }
   std::vector<IterVar> order = loops.shared;
   order.insert(order.end(), loops.serial.begin(), loops.serial.end());
   std::vector<IterVar> inside;
@@ -343,7 +358,7 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
   VectorizeInner(reader, *tile.op(), inside, inside_extents, traits);
   const IterVar shared = reader.Fuse(loops.shared);
   if (traits.parallel) reader.Parallel(shared);
-  tile.ComputeAt(reader, loops.serial.empty() ? shared : loops.serial.back());
+  tile.ComputeAt(reader, loops.serial.empty() || in_turn ? shared : loops.serial.back());
   ScheduleTile(tile);
   return true;
 }

@@ -66,6 +66,8 @@ double TileStepTime(std::int64_t left, std::int64_t right, double left_load = 0.
 bool IsRegisterTile(const te::OperationNode& op);
 // Of a register tile: whether it has te::TileRows::kTall.
 bool IsTallTile(const te::OperationNode& tile);
+// Whether tiles add some terms in turn (te::RegisterTile::terms_at_once).
+bool AddsInTurn(const te::OperationNode& tile);
 
 // The loops of the sum itself: reduction outside, the tile unrolled in vectors inside. Its grid
 // axes stay outermost.

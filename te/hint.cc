@@ -24,8 +24,10 @@ struct Writer {
   std::string operator()(Stored) const { return "stored"; }
   std::string operator()(WrittenOut) const { return "written out"; }
   std::string operator()(const RegisterTile& tile) const {
+    const std::string terms =
+        tile.terms_at_once == 0 ? "" : StrCat(", terms at once: ", tile.terms_at_once);
     return StrCat("register tile (rows: ", NameIn(kRows, tile.rows),
-                  ", sum: ", NameIn(kSums, tile.sum), ")");
+                  ", sum: ", NameIn(kSums, tile.sum), terms, ")");
   }
   std::string operator()(const TileInput& input) const {
     return StrCat("tile input (", NameIn(kForms, input.form), ")");

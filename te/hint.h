@@ -9,6 +9,7 @@
 #define TENON_TE_HINT_H_
 
 #include <concepts>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
@@ -47,6 +48,9 @@ enum class TileSum {
 struct RegisterTile {
   TileRows rows = TileRows::kEven;
   TileSum sum = TileSum::kPlain;
+  // Terms along the first reduction axis that all tiles of the last grid axis add up before any of
+  // them adds more, so that what they share stays in the nearest cache. 0: each tile adds all.
+  std::int64_t terms_at_once = 0;
 };
 
 // What a register tile reads of its own block alone: it is computed where the tile is.

@@ -120,15 +120,53 @@ Expr ElementOf(const Expr& word, const Expr& i, DataType dtype) {
   return dtype == Int32 ? te::ByteOfWord(word, i) : te::Cast(dtype, te::BFloatOfWord(word, i));
 }
 
-te::RegisterTile HintOf(const ConvSum& conv, bool fits_rows) {
-  if (conv.channels_of_word > 1) return {.sum = te::TileSum::kWordDot};
-  return {.rows = fits_rows ? te::TileRows::kEven : te::TileRows::kUneven};
-}
-
 // Vectors of filters by pixels.
 struct TileShape {
   std::int64_t vectors, pixels;
 };
+
+// Elements of a channel of the image, or nothing where they are no number.
+std::optional<std::int64_t> PixelsOf(const ConvSum& conv) {
+  std::int64_t pixels = 1;
+  for (std::size_t d = 0; d < conv.dims(); ++d) {
+    const auto* extent = conv.image.shape()[conv.data[d + 2]].As<loop::IntImmNode>();
+    if (extent == nullptr || !conv.shape[conv.out[d + 2]].is_number()) return std::nullopt;
+    pixels *= extent->value;
+  }
+  return pixels;
+}
+
+// Channels that all pixels of an image add before they add more, so that these channels stay in the
+// nearest cache beside the weights of a tile. A tile that adds all its channels at once loads each
+// line of a small image from the next cache for a few pixels. 0: all, where they are as near, where
+// too few fit to pay for loading sums again, and where threads would share too few tiles. With 32
+// registers tiles have more to do for each line, and gain nothing.
+std::int64_t ChannelsAtOnce(const ConvSum& conv, const TileShape& tile, std::int64_t pixels) {
+  constexpr std::int64_t kMinTerms = 64;
+  if (HasManyRegisters(conv.target)) return 0;
+  const std::int64_t vectors = CeilDiv(conv.shape[conv.out[1]].planned, conv.lanes());
+  const std::int64_t shared = conv.shape[conv.out[0]].planned * CeilDiv(vectors, tile.vectors);
+  const std::int64_t taps = NumElements(conv.taps);
+  const std::int64_t bytes = 4 * (pixels + taps * tile.vectors * conv.lanes());
+  const std::int64_t near = conv.target.l1_bytes * 3 / 4;
+  if (bytes * conv.group_inputs <= near || shared < 2 * conv.target.cores) return 0;
+  std::int64_t channels = near / bytes;
+  while (channels > 1 && conv.group_inputs % channels != 0) --channels;
+  return channels * taps >= kMinTerms ? channels : 0;
+}
+
+// Or what `config` says instead.
+std::int64_t ChannelsAtOnce(const ConvSum& conv, const TileShape& tile, Config* config) {
+  const std::optional<std::int64_t> pixels = PixelsOf(conv);
+  if (!pixels || conv.groups > 1 || conv.channels_of_word > 1) return 0;
+  const std::int64_t usual = ChannelsAtOnce(conv, tile, *pixels);
+  std::vector<std::int64_t> choices = {0};
+  for (std::int64_t channels = 8; channels < conv.group_inputs; channels *= 2) {
+    if (conv.group_inputs % channels == 0) choices.push_back(channels);
+  }
+  if (std::ranges::find(choices, usual) == choices.end()) choices.push_back(usual);
+  return KnobOf(config, "channels", choices, usual);
+}
 
 // Of an image of few pixels, a tile holds all and so many filters that the latency of an addition
 // is hidden: as many of them as leave the fewest vectors beyond the last filter.
@@ -143,6 +181,12 @@ TileShape TileOfFewPixels(const ConvSum& conv, std::int64_t vectors, std::int64_
 bool FitsRows(const ConvSum& conv, std::int64_t pixels) {
   const Size& row = conv.shape[conv.out.back()];
   return row.IsMultipleOf(pixels) || (row.is_number() && pixels % row.planned == 0);
+}
+
+te::RegisterTile HintOf(const ConvSum& conv, const TileShape& tile, Config* config) {
+  if (conv.channels_of_word > 1) return {.sum = te::TileSum::kWordDot};
+  return {.rows = FitsRows(conv, tile.pixels) ? te::TileRows::kEven : te::TileRows::kUneven,
+          .terms_at_once = ChannelsAtOnce(conv, tile, config)};
 }
 
 // The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of
@@ -330,7 +374,7 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         return te::Sum(ElementOf(element, g.var, conv.dtype) * te::Cast(conv.dtype, packed[weight]),
                        axes);
       },
-      name, HintOf(conv, FitsRows(conv, tall)));
+      name, HintOf(conv, {blocks, tall}, call.config));
   return te::Compute(
       ExprsOf(conv.shape),
       [&](const std::vector<Var>& i) {

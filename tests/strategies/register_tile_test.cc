@@ -174,7 +174,7 @@ TEST(ConvTileTest, TilesOfSeveralTapsLeaveRegistersForPixels) {
                ", ", kernel, "], padding=[", padding, ", ", padding, "]) }"),
         TwoCoresWithAvx2()));
   };
-  EXPECT_THAT(loops(5, 2), HasSubstr("allocate conv2d_nchw_1: float32[1, 1, 1, 2, 4, 8]"));
+  EXPECT_THAT(loops(5, 2), HasSubstr("allocate conv2d_nchw_1: float32[1, 1, 49, 2, 4, 8]"));
   EXPECT_THAT(loops(1, 0), HasSubstr("allocate conv2d_nchw_1: float32[1, 1, 1, 2, 6, 8]"));
 }
 

@@ -12,6 +12,7 @@
 #include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/strategies/target_testing.h"
 
 namespace tenon::strategies {
 namespace {
@@ -38,31 +39,32 @@ constexpr const char* kEpilogues[] = {
     "multiply(erf(%0), %s)",
 };
 
-class TiledConvTest : public ::testing::TestWithParam<ConvCase> {};
-
-TEST_P(TiledConvTest, EqualsThePlainSumUnderEveryEpilogue) {
-  const ConvCase& c = GetParam();
+void ExpectPlainSums(const ConvCase& c, const char* epilogue, const Target& target) {
+  SCOPED_TRACE(epilogue);
   const std::int64_t padding = c.kernel / 2;
   const auto extent = [&](std::int64_t n) { return (n + 2 * padding - c.kernel) / c.stride + 1; };
   const std::string result = StrCat(extent(c.height), ", ", extent(c.width));
-  for (const char* epilogue : kEpilogues) {
-    SCOPED_TRACE(epilogue);
-    const ir::Module module = Parsed(StrCat(
-        "def @main(%x: Tensor[(", c.batch, ", ", c.channels, ", ", c.height, ", ", c.width,
-        "), float32], %w: Tensor[(", c.filters, ", ", c.channels / c.groups, ", ", c.kernel, ", ",
-        c.kernel, "), float32], %b: Tensor[(", c.filters, ", 1, 1), float32], %r: Tensor[(",
-        c.batch, ", ", c.filters, ", ", result, "), float32], %s: Tensor[(1, 1, ", result,
-        "), float32]) { %0 = add(nn.conv2d(%x, %w, strides=[", c.stride, ", ", c.stride,
-        "], padding=[", padding, ", ", padding, "], groups=", c.groups, "), %b); ", epilogue,
-        " }"));
-    runtime::Inputs inputs = RandomInputs(module, 11);
-    const std::vector<NDArray> expected = Interpreted(module, inputs);
-    const ir::Module bound =
-        passes::BindParams(module, "main", {{"w", inputs.at("w")}, {"b", inputs.at("b")}});
-    inputs.erase("w");
-    inputs.erase("b");
-    ExpectClose(Outcome(bound, inputs, {.library = LibraryChoice::kTe}), expected, 1e-3);
-  }
+  const ir::Module module = Parsed(StrCat(
+      "def @main(%x: Tensor[(", c.batch, ", ", c.channels, ", ", c.height, ", ", c.width,
+      "), float32], %w: Tensor[(", c.filters, ", ", c.channels / c.groups, ", ", c.kernel, ", ",
+      c.kernel, "), float32], %b: Tensor[(", c.filters, ", 1, 1), float32], %r: Tensor[(", c.batch,
+      ", ", c.filters, ", ", result, "), float32], %s: Tensor[(1, 1, ", result,
+      "), float32]) { %0 = add(nn.conv2d(%x, %w, strides=[", c.stride, ", ", c.stride,
+      "], padding=[", padding, ", ", padding, "], groups=", c.groups, "), %b); ", epilogue, " }"));
+  runtime::Inputs inputs = RandomInputs(module, 11);
+  const std::vector<NDArray> expected = Interpreted(module, inputs);
+  const ir::Module bound =
+      passes::BindParams(module, "main", {{"w", inputs.at("w")}, {"b", inputs.at("b")}});
+  inputs.erase("w");
+  inputs.erase("b");
+  ExpectClose(Outcome(bound, inputs, {.target = target, .library = LibraryChoice::kTe}), expected,
+              1e-3);
+}
+
+class TiledConvTest : public ::testing::TestWithParam<ConvCase> {};
+
+TEST_P(TiledConvTest, EqualsThePlainSumUnderEveryEpilogue) {
+  for (const char* epilogue : kEpilogues) ExpectPlainSums(GetParam(), epilogue, jit::HostTarget());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -98,25 +100,72 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvCase{"Depthwise8x4", 1, 5, 5, 8, 4, 3, 1, 5}),
     [](const auto& info) { return info.param.name; });
 
-// The kernel of a convolution of one tap with constant weights, for the vectors of AVX-512.
+// Two cores with 16 registers of 8 floats, which every CPU with AVX2 can be.
+Target With16Registers() {
+  Target target = testing_targets::Avx2();
+  target.l1_bytes = 32 << 10;
+  target.cores = 2;
+  return target;
+}
+
+TEST(TiledConvInTurnTest, EqualsThePlainSum) {
+  for (const ConvCase& c :
+       {ConvCase{"OneTap", 1, 192, 64, 7, 7, 1, 1},
+        ConvCase{"OneTapOfTwoImages", 2, 384, 41, 5, 11, 1, 1},
+        ConvCase{"OneTapWithSteps", 1, 192, 128, 13, 15, 1, 2},
+        ConvCase{"Taps", 1, 60, 64, 7, 7, 3, 1}, ConvCase{"TapsWithSteps", 1, 60, 64, 13, 14, 3, 2},
+        ConvCase{"FivePixels", 1, 512, 128, 1, 5, 1, 1},
+        ConvCase{"AThirdOfAPrimeNumberOfRows", 3, 194, 72, 13, 3, 1, 1}}) {
+    SCOPED_TRACE(c.name);
+    for (const char* epilogue : {"nn.relu(%0)", "add(multiply(%0, sigmoid(%0)), %r)"})
+      ExpectPlainSums(c, epilogue, With16Registers());
+  }
+}
+
+// The 32 registers of AVX-512 on a CPU that need not have it: weights are packed here, nothing else
+// runs.
+Target With32Registers() {
+  Target target = jit::HostTarget();
+  target.vector_bytes = 64;
+  target.vector_registers = 32;
+  return target;
+}
+
+// The kernel of a convolution of one tap with constant weights.
 loop::Function FunctionOf(std::int64_t channels, std::int64_t filters, std::int64_t size,
-                          std::int64_t stride) {
+                          std::int64_t stride, const Target& target = With32Registers()) {
   const ir::Module module = Parsed(
       StrCat("def @main(%x: Tensor[(1, ", channels, ", ", size, ", ", size,
              "), float32], %w: Tensor[(", filters, ", ", channels,
              ", 1, 1), float32]) { nn.conv2d(%x, %w, strides=[", stride, ", ", stride, "]) }"));
   const ir::Module bound =
       passes::BindParams(module, "main", {{"w", RandomInputs(module, 3).at("w")}});
-  CompileOptions options{.library = LibraryChoice::kTe};
-  options.target.vector_bytes = 64;
-  options.target.vector_registers = 32;
-  const Lowered lowered = ValueOrThrow(Lower(bound, options));
+  const Lowered lowered =
+      ValueOrThrow(Lower(bound, {.target = target, .library = LibraryChoice::kTe}));
   return std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel);
 }
 
 std::string LoopsOf(std::int64_t channels, std::int64_t filters, std::int64_t size,
-                    std::int64_t stride) {
-  return loop::Print(FunctionOf(channels, filters, size, stride));
+                    std::int64_t stride, const Target& target = With32Registers()) {
+  return loop::Print(FunctionOf(channels, filters, size, stride, target));
+}
+
+TEST(TiledConvFormTest, ChannelsOfASmallImageAreAddedInTurnWhereRegistersAreFew) {
+  const auto adds_in_turn = [](std::int64_t channels, std::int64_t filters, std::int64_t size,
+                               const Target& target) {
+    return LoopsOf(channels, filters, size, 1, target).find("for rc.outer in [0, ") !=
+           std::string::npos;
+  };
+  Target many_cores = With16Registers(), large_cache = With16Registers();
+  many_cores.cores = 64;
+  large_cache.l1_bytes = 1 << 20;
+  EXPECT_TRUE(adds_in_turn(2048, 512, 7, With16Registers()));
+  EXPECT_FALSE(adds_in_turn(64, 512, 7, With16Registers()));     // all are near
+  EXPECT_FALSE(adds_in_turn(2048, 512, 14, With16Registers()));  // few of an image are
+  EXPECT_FALSE(adds_in_turn(2053, 512, 7, With16Registers()));   // no number of them divides all
+  EXPECT_FALSE(adds_in_turn(2048, 512, 7, large_cache));
+  EXPECT_FALSE(adds_in_turn(2048, 512, 7, many_cores));  // that share too few blocks of filters
+  EXPECT_FALSE(adds_in_turn(2048, 512, 7, With32Registers()));
 }
 
 TEST(TiledConvFormTest, PixelsArePackedWhereTheirChannelsLeaveTheNearestCache) {

@@ -17,6 +17,7 @@ TEST(HintTest, DifferentHintsHaveDifferentTexts) {
     for (const auto sum : {TileSum::kPlain, TileSum::kDot, TileSum::kWordDot})
       hints.emplace_back(RegisterTile{rows, sum});
   }
+  hints.emplace_back(RegisterTile{.terms_at_once = 64});
   for (const auto form :
        {TileInputForm::kLines, TileInputForm::kSteps, TileInputForm::kAlignedSteps,
         TileInputForm::kCopies, TileInputForm::kVectors})
@@ -29,6 +30,8 @@ TEST(HintTest, DifferentHintsHaveDifferentTexts) {
   EXPECT_EQ(texts.size(), hints.size());
   EXPECT_EQ(ToString(RegisterTile{TileRows::kTall, TileSum::kDot}),
             "register tile (rows: tall, sum: dot)");
+  EXPECT_EQ(ToString(RegisterTile{.terms_at_once = 64}),
+            "register tile (rows: even, sum: plain, terms at once: 64)");
   EXPECT_EQ(ToString(Hint()), "");
 }
 
