@@ -198,12 +198,14 @@ double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
               const TileShape& tile) {
   constexpr double kWeights = 0.4, kNearPixel = 0.15, kFarPixel = 0.5;
   constexpr double kInSquares = 1.5, kInParts = 5;
-  const bool is_row = !HasManyRegisters(conv.target) && NumElements(conv.taps) == 1 &&
+  const bool many = HasManyRegisters(conv.target);
+  const bool is_row = !many && NumElements(conv.taps) == 1 &&
                       std::ranges::count(conv.strides, 1) == std::ssize(conv.strides);
   const bool is_near = conv.group_inputs < conv.lanes() || is_row ||
                        (conv.strides.back() == 1 && FitsRows(conv, tile.pixels));
   const std::int64_t square = conv.lanes() / 2;
-  const bool in_squares = tile.pixels % square == 0 || tile.pixels % (square - 1) == 0;
+  // 7 pixels leave as a square of 8 would, under a mask; 3 leave one by one.
+  const bool in_squares = tile.pixels % square == 0 || (many && tile.pixels % (square - 1) == 0);
   const auto sums = static_cast<double>(tile.vectors * tile.pixels);
   const double step =
       TileStepTime(tile.vectors, tile.pixels, kWeights, is_near ? kNearPixel : kFarPixel);
