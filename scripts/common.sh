@@ -94,20 +94,26 @@ npm_files() {
   fi
 }
 
-# performance_page: the page that holds the figures of this machine's family of CPUs beside this oneDNN; nothing where there
-# is none.
-performance_page() {
-  local cpu family= peers=
+# cpu_family: the name of this machine's family of CPUs; nothing where it has none.
+cpu_family() {
+  local cpu
   # "AuthenticAMD 25 fpu vme ..."
   cpu=$(sed -n 's/^vendor_id.*: //p; s/^cpu family.*: //p; /^flags/ { s/^[^:]*: //p; q; }' /proc/cpuinfo | tr '\n' ' ')
   case $cpu in
-    'AuthenticAMD 25 '*' avx512f '*) family=amd-zen4 ;;
-    'AuthenticAMD 25 '*' avx2 '*) family=amd-zen3 ;;
-    'AuthenticAMD 26 '*) family=amd-zen5 ;;
-    'GenuineIntel '*' amx_tile '*) family=intel-amx ;;
+    'AuthenticAMD 25 '*' avx512f '*) echo amd-zen4 ;;
+    'AuthenticAMD 25 '*' avx2 '*) echo amd-zen3 ;;
+    'AuthenticAMD 26 '*) echo amd-zen5 ;;
+    'GenuineIntel '*' amx_tile '*) echo intel-amx ;;
   esac
+}
+
+# performance_page: the page that holds the figures of this machine's family of CPUs beside this oneDNN; nothing where there
+# is none.
+performance_page() {
+  local page peers=
   if ldconfig -p | grep -q 'libdnnl\.so\.3 '; then peers=-onednn3; fi
-  if [ -e "docs/performance/$family$peers.md" ]; then echo "docs/performance/$family$peers.md"; fi
+  page=docs/performance/$(cpu_family)$peers.md
+  if [ -e "$page" ]; then echo "$page"; fi
 }
 
 # fill_digest: makes the tables of docs/performance.md from the pages of all CPUs.

@@ -134,7 +134,8 @@ void CompileArguments::AddTo(CLI::App* command) {
       command
           ->add_option("--records", records,
                        "what tenon tune has measured, by which kernels are chosen; by default "
-                       "records.sqlite in the cache folder, where it exists")
+                       "records.sqlite in the cache folder, where it exists, and the records that "
+                       "come with Tenon")
           ->type_name("FILE");
   command->add_flag("--no-records", no_records, "choose kernels by estimates alone")
       ->excludes(file);

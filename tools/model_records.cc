@@ -2,20 +2,26 @@
 #include <filesystem>
 #include <iostream>
 #include <system_error>
+#include <vector>
 
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/model.h"
 #include "tenon/tune/best.h"
+#include "tenon/tune/shipped.h"
 
 namespace tenon::tools {
 namespace {
 
 constexpr char kRecordsFile[] = "records.sqlite";
 
-strategies::MeasuredChoices ChoicesOf(const std::string& file, const CompileOptions& options) {
-  const tune::Records records = ValueOrThrow(tune::Records::Open(file, tune::Access::kRead));
-  return ValueOrThrow(tune::ChoicesFor(records, options.target, options.threads));
+tune::Records OpenToRead(const std::string& file) {
+  return ValueOrThrow(tune::Records::Open(file, tune::Access::kRead));
+}
+
+strategies::MeasuredChoices ChoicesOf(const std::vector<tune::Records>& files,
+                                      const CompileOptions& options) {
+  return ValueOrThrow(tune::ChoicesFor(files, options.target, options.threads));
 }
 
 }  // namespace
@@ -32,12 +38,18 @@ std::string CompileArguments::RecordsToWrite() const {
 
 strategies::MeasuredChoices CompileArguments::Measured(const CompileOptions& options) const {
   if (no_records) return nullptr;
-  if (!records.empty()) return ChoicesOf(records, options);
-  const std::filesystem::path folder = options.cache_dir;
-  std::error_code failure;
-  if (folder.empty() || !std::filesystem::exists(folder / kRecordsFile, failure)) return nullptr;
+  std::vector<tune::Records> files;
+  if (!records.empty()) {
+    files.push_back(OpenToRead(records));
+    return ChoicesOf(files, options);
+  }
   try {
-    return ChoicesOf(folder / kRecordsFile, options);
+    const std::filesystem::path shipped = tune::ShippedRecords(), folder = options.cache_dir;
+    std::error_code failure;
+    if (!shipped.empty()) files.push_back(OpenToRead(shipped));
+    if (!folder.empty() && std::filesystem::exists(folder / kRecordsFile, failure))
+      files.push_back(OpenToRead(folder / kRecordsFile));
+    return files.empty() ? nullptr : ChoicesOf(files, options);
   } catch (const Error& error) {
     std::cerr << "tenon: records are left aside: " << error.message() << "\n";
     return nullptr;

@@ -5,20 +5,18 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/records_json.h"
 #include "tenon/tune/best.h"
 #include "tenon/tune/records.h"
 
 namespace tenon::tools {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using tune::Access;
 using tune::Record;
 using tune::Records;
@@ -29,6 +27,7 @@ struct RecordsArguments {
   std::string output = "-";
   std::string into;
   std::vector<std::string> from;
+  bool best = false;
   bool foreign = false;
   bool losers = false;
   std::string before;
@@ -93,32 +92,27 @@ void Show(const RecordsArguments& arguments) {
 
 void Export(const RecordsArguments& arguments) {
   const Records records = OpenFor(arguments, Access::kRead);
-  Json all = Json::array();
-  for (const Record& record : ValueOrThrow(records.Find()))
-    all.push_back({{"content", record.content},
-                   {"target", record.target},
-                   {"threads", record.threads},
-                   {"choice", record.choice},
-                   {"over", record.over},
-                   {"scope", ToString(record.scope)},
-                   {"ratio", record.ratio},
-                   {"noise", record.noise},
-                   {"rounds", record.rounds},
-                   {"least_s", record.least_s},
-                   {"median_s", record.median_s},
-                   {"default_least_s", record.default_least_s},
-                   {"default_median_s", record.default_median_s},
-                   {"versions", record.versions},
-                   {"date", record.date},
-                   {"run", record.run},
-                   {"shapes", record.shapes},
-                   {"text", ValueOrThrow(records.TextOf(record.content))}});
-  const std::string text = all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::vector<Record> chosen = ValueOrThrow(records.Find());
+  if (arguments.best) {
+    const auto settings = BySetting(chosen);
+    chosen.clear();
+    for (const auto& [setting, of] : settings) {
+      for (const auto& [content, record] : tune::BestOf(of)) chosen.push_back(record);
+    }
+  }
+  const std::string text = RecordsToJson(records, chosen);
   if (arguments.output == "-") {
     std::fputs(text.c_str(), stdout);
   } else {
     WriteFile(arguments.output, {text});
   }
+}
+
+void Import(const RecordsArguments& arguments) {
+  Records into = ValueOrThrow(Records::Open(arguments.into, Access::kWrite));
+  for (const std::string& from : arguments.from)
+    std::printf("%s: %lld records\n", from.c_str(),
+                static_cast<long long>(ImportRecords(from, &into)));
 }
 
 void Merge(const RecordsArguments& arguments) {
@@ -175,9 +169,13 @@ void AddRecordsCommand(CLI::App* app) {
   of_file(add("show", "all about one kernel", Show))
       ->add_option("content", arguments->content, "the first digits of its content")
       ->required();
-  of_file(add("export", "all records as JSON", Export))
-      ->add_option("-o,--out", arguments->output, "file to write, - for standard output")
+  CLI::App* exports = of_file(add("export", "all records as JSON", Export));
+  exports->add_option("-o,--out", arguments->output, "file to write, - for standard output")
       ->capture_default_str();
+  exports->add_flag("--best", arguments->best, "only those of the choices that are used");
+  CLI::App* imports = add("import", "add the records of JSON files", Import);
+  imports->add_option("into", arguments->into, "file that gets them")->required();
+  imports->add_option("from", arguments->from, "files that export has written")->required();
   CLI::App* merge = add("merge", "add the records of other files: a set union", Merge);
   merge->add_option("into", arguments->into, "file that gets them")->required();
   merge->add_option("from", arguments->from, "files that have them")->required();

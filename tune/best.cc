@@ -66,23 +66,34 @@ std::string EvidenceText(const Record& record) {
                 record.shapes.empty() ? "" : ", ", record.date.substr(0, 10), ", this CPU");
 }
 
+absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(std::span<const Records> files,
+                                                       const Target& target, int threads) {
+  std::vector<Record> all;
+  std::string paths;
+  for (const Records& records : files) {
+    const absl::StatusOr<std::vector<Record>> found = records.Find(
+        {.target = TargetText(target), .threads = threads == 0 ? target.cores : threads});
+    if (!found.ok()) return found.status();
+    all.insert(all.end(), found->begin(), found->end());
+    paths += StrCat(paths.empty() ? "" : " or ", records.path());
+  }
+  const auto best = std::make_shared<const std::map<std::string, Record>>(BestOf(all));
+  return strategies::MeasuredChoices(
+      [best, paths](const std::string& content) -> std::optional<strategies::MeasuredChoice> {
+        const auto record = best->find(content);
+        if (record == best->end()) return std::nullopt;
+        try {
+          return ChoiceOf(record->second);
+        } catch (const Error& error) {
+          throw InvalidArgument(StrCat(paths, ": the record ", content, " has the choice '",
+                                       record->second.choice, "': ", error.message()));
+        }
+      });
+}
+
 absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(const Records& records, const Target& target,
                                                        int threads) {
-  absl::StatusOr<std::vector<Record>> found = records.Find(
-      {.target = TargetText(target), .threads = threads == 0 ? target.cores : threads});
-  if (!found.ok()) return found.status();
-  const auto best = std::make_shared<const std::map<std::string, Record>>(BestOf(*found));
-  return strategies::MeasuredChoices([best, path = records.path()](const std::string& content)
-                                         -> std::optional<strategies::MeasuredChoice> {
-    const auto record = best->find(content);
-    if (record == best->end()) return std::nullopt;
-    try {
-      return ChoiceOf(record->second);
-    } catch (const Error& error) {
-      throw InvalidArgument(StrCat(path, ": the record ", content, " has the choice '",
-                                   record->second.choice, "': ", error.message()));
-    }
-  });
+  return ChoicesFor(std::span(&records, 1), target, threads);
 }
 
 }  // namespace tenon::tune

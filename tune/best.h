@@ -10,6 +10,7 @@
 #define TENON_TUNE_BEST_H_
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,10 @@ strategies::MeasuredChoice ChoiceOf(const Record& record);
 // record has some.
 std::string EvidenceText(const Record& record);
 
-// What the records say about kernels for this target and number of threads; 0: all cores. The file
-// is read now, and not again.
+// What the records say about kernels for this target and number of threads; 0: all cores. The files
+// are read now, and not again; records of several count as those of one.
+absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(std::span<const Records> files,
+                                                       const Target& target, int threads = 0);
 absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(const Records& records, const Target& target,
                                                        int threads = 0);
 

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <system_error>
 #include <vector>
 
 #include <dlfcn.h>
@@ -10,11 +9,10 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tune/mpi_module.h"
+#include "tenon/tune/shipped.h"
 
 namespace tenon::tune {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr char kFile[] = "tenon-mpi.so";
 
@@ -30,16 +28,6 @@ int ExpectedSize() {
   return 1;
 }
 
-// Beside the program, as in a build folder, or where it is installed.
-fs::path ModuleFile() {
-  std::error_code ignored;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const fs::path& file : {folder / kFile, folder / TENON_MODULE_FOLDER / kFile}) {
-    if (fs::exists(file, ignored)) return file;
-  }
-  return {};
-}
-
 }  // namespace
 
 bool Ranks::AreExpected() { return ExpectedSize() > 1; }
@@ -47,7 +35,7 @@ bool Ranks::AreExpected() { return ExpectedSize() > 1; }
 absl::StatusOr<Ranks> Ranks::Start() {
   return CatchErrors([&] {
     const std::string started = StrCat("mpirun has started ", ExpectedSize(), " processes");
-    const fs::path file = ModuleFile();
+    const std::filesystem::path file = ShippedFile(kFile, TENON_MODULE_FOLDER);
     if (file.empty())
       throw Unimplemented(StrCat(started,
                                  ", but this Tenon has no MPI: it was built where MPI was not "

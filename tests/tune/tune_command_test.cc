@@ -146,6 +146,78 @@ TEST_F(TuneCommandTest, MergesAndPrunes) {
   EXPECT_THAT(ErrorOf("records merge %/both.sqlite %/absent.sqlite"), HasSubstr("absent.sqlite"));
 }
 
+TEST_F(TuneCommandTest, ExportedRecordsAreImported) {
+  using tune::SampleRecord;
+  {
+    tune::Records records = Opened("a.sqlite");
+    ASSERT_TRUE(records.Add(SampleRecord("aaaa", 0.9), "fn (%p0)").ok());
+    ASSERT_TRUE(records.Add(SampleRecord("bbbb", 1.1), "b").ok());
+  }
+  OutputOf("records export --records %/a.sqlite -o %/all.json");
+  OutputOf("records export --best --records %/a.sqlite -o %/best.json");
+  EXPECT_THAT(OutputOf("records import %/b.sqlite %/best.json"), HasSubstr("best.json: 1 records"));
+  EXPECT_THAT(ValueOrThrow(Opened("b.sqlite").Find()),
+              ::testing::ElementsAre(SampleRecord("aaaa", 0.9)));
+  EXPECT_EQ(ValueOrThrow(Opened("b.sqlite").TextOf("aaaa")), "fn (%p0)");
+  OutputOf("records import %/b.sqlite %/best.json %/all.json");
+  EXPECT_EQ(ValueOrThrow(Opened("b.sqlite").Find()), ValueOrThrow(Opened("a.sqlite").Find()));
+}
+
+TEST_F(TuneCommandTest, AFileThatHoldsOtherThingsThanRecordsAddsNone) {
+  const auto error_of = [&](const std::string& json) {
+    Write("x.json", json);
+    return ErrorOf("records import %/r.sqlite %/x.json");
+  };
+  ASSERT_TRUE(Opened("a.sqlite").Add(tune::SampleRecord("aaaa", 0.9), "a").ok());
+  const auto good = nlohmann::json::parse(OutputOf("records export --records %/a.sqlite"));
+  const auto with = [&](const char* column, const nlohmann::json& value) {
+    auto all = good;
+    all.push_back(good[0]);
+    all[1][column] = value;
+    return error_of(all.dump());
+  };
+  EXPECT_THAT(error_of(""), HasSubstr("x.json is no JSON array"));
+  EXPECT_THAT(error_of("[1]"), HasSubstr("record 0: it is no object"));
+  EXPECT_THAT(error_of(R"([{"text": "a"}])"), HasSubstr("record 0: it has no content"));
+  EXPECT_THAT(with("threads", "two"), HasSubstr("record 1: its threads is \"two\""));
+  EXPECT_THAT(with("scope", "world"), HasSubstr("record 1: there is no scope 'world'"));
+  EXPECT_THAT(with("choice", "te.dense.tiled rows=many"), HasSubstr("record 1: "));
+  EXPECT_THAT(ErrorOf("records import %/r.sqlite %/absent.json"), HasSubstr("absent.json"));
+  EXPECT_THAT(ValueOrThrow(Opened("r.sqlite").Find()), IsEmpty());
+}
+
+TEST_F(TuneCommandTest, RecordsBesideTheProgramComeWithIt) {
+  const std::string model =
+      "def @main(%x: Tensor[(37, 48), float32], %w: Tensor[(65, 48), float32]) {\n"
+      "  nn.relu(nn.dense(%x, %w))\n}\n";
+  Write("model.relay", model);
+  fs::copy_file(TENON_BINARY_DIR "/tools/tenon", folder_ / "tenon");
+  const auto explained = [&](const std::string& more) {
+    const std::string command =
+        StrCat(Path("tenon"), " compile ", Path("model.relay"), " --explain --emit=json -o ",
+               Path("plan.json"), " --threads 1 ", more, " 2>", Path("err"));
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    return Contents(Path("err"));
+  };
+  EXPECT_THAT(explained(""), Not(HasSubstr("measured")));
+  ASSERT_THAT(Tenon("tune %/model.relay --threads 1 --minutes 0.2 --records %/r.sqlite").code, 0);
+  tune::Record record = ValueOrThrow(Opened("r.sqlite").Find()).at(0);
+  const auto add_to = [&](const std::string& file, double ratio, const std::string& date) {
+    record.ratio = ratio;
+    record.noise = 0;
+    record.date = date;
+    record.scope = tune::Scope::kModel;
+    ASSERT_TRUE(Opened(file).Add(record, "").ok());
+  };
+  add_to("shipped_records.sqlite", 0.25, "2098-01-01T00:00:00Z");
+  EXPECT_THAT(explained(""), HasSubstr("measured: 0.25 x of default"));
+  EXPECT_THAT(explained("--no-cache"), HasSubstr("measured: 0.25 x of default"));
+  EXPECT_THAT(explained("--no-records"), Not(HasSubstr("measured")));
+  // What is measured later on the user's machine counts.
+  add_to("caches/tenon/records.sqlite", 0.5, "2099-01-01T00:00:00Z");
+  EXPECT_THAT(explained(""), HasSubstr("measured: 0.50 x of default"));
+}
+
 TEST_F(TuneCommandTest, CtrlCKeepsWhatWasFound) {
   const std::string file = Path("r.sqlite"), output = Path("said");
   const pid_t child = fork();
