@@ -1,5 +1,7 @@
 #include "tenon/compiler/compile.h"
 
+#include <algorithm>
+
 #include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/control/build_program.h"
 #include "tenon/compiler/control/control_flow.h"
@@ -44,11 +46,18 @@ loop::PipelineOptions LoopPipeline(const CompileOptions& options) {
   return {.verify = options.verify || loop::IsDebugBuild(), .observer = options.loop_observer};
 }
 
+// With the cores that runs may use.
+Target TargetOf(const CompileOptions& options) {
+  Target target = options.target;
+  if (options.threads > 0) target.cores = std::min(target.cores, options.threads);
+  return target;
+}
+
 strategies::StrategyOptions StrategyOf(const CompileOptions& options, bool defer) {
   return {.library = options.library,
           .winograd = options.winograd,
           .keep_nan = options.keep_nan,
-          .lowering = {.target = options.target,
+          .lowering = {.target = TargetOf(options),
                        .defer = defer,
                        .reassociate_sums = options.reassociate_reductions,
                        .generic = options.generic,

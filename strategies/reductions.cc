@@ -76,14 +76,20 @@ std::int64_t VectorsOfTile(SchedulingState& state, const Stage& stage, std::int6
                   LargestDivisor(count, kTile));
 }
 
-// Of the `count` vectors of a line those that rows may be added to before the next ones.
-std::vector<std::int64_t> LinesOf(std::int64_t count) {
-  return DivisorsOf(count, kMinLine, kMaxLine);
+// Of the `count` vectors of a line those that rows may be added to before the next ones: equal
+// parts, or one for each core, of which the last is shorter.
+std::vector<std::int64_t> LinesOf(std::int64_t count, int cores) {
+  std::vector<std::int64_t> lengths = DivisorsOf(count, kMinLine, kMaxLine);
+  const std::int64_t of_core = CeilDiv(count, std::max(cores, 1));
+  const auto at = std::ranges::lower_bound(lengths, of_core);
+  if (of_core >= kLine / 2 && of_core <= kMaxLine && (at == lengths.end() || *at != of_core))
+    lengths.insert(at, of_core);
+  return lengths;
 }
 
 // A piece of the line for each core, unless the pieces are short: rows are fetched best whole.
-std::int64_t UsualLine(const std::vector<std::int64_t>& lengths, int cores) {
-  const std::int64_t of_core = std::max(lengths.back() / std::max(cores, 1), kLine);
+std::int64_t UsualLine(const std::vector<std::int64_t>& lengths, std::int64_t count, int cores) {
+  const std::int64_t of_core = std::max(CeilDiv(count, std::max(cores, 1)), kLine);
   const auto longer = std::ranges::upper_bound(lengths, of_core);
   const bool is_shared = longer != lengths.begin() && *(longer - 1) >= kLine / 2;
   return is_shared ? *(longer - 1) : lengths.back();
@@ -97,7 +103,8 @@ std::int64_t TermsAtOnce(SchedulingState& state, const Stage& stage,
   const OperationNode& op = *stage.op();
   const auto is_number = [](const IterVar& axis) { return IsNumber(axis.extent); };
   if (!is_number(op.axes.back()) || !std::all_of(terms.begin(), terms.end(), is_number) ||
-      count <= kMaxTile || LinesOf(count).empty() || state.accesses.AreConditional(stage))
+      count <= kMaxTile || LinesOf(count, state.options.target.cores).empty() ||
+      state.accesses.AreConditional(stage))
     return 1;
   const std::int64_t at_once =
       LargestDivisor(std::max<std::int64_t>(ProductOfExtents(terms), 1), kTermsAtOnce);
@@ -216,9 +223,10 @@ void ScheduleReduction(SchedulingState& state, Stage& stage) {
   auto [blocks, lane] = stage.Split(last, lanes);
   const std::int64_t count = CeilDiv(Extent(last), lanes);  // the last one may be masked
   if (const std::int64_t at_once = TermsAtOnce(state, stage, runs.back(), count); at_once > 1) {
-    const std::vector<std::int64_t> lengths = LinesOf(count);
+    const int cores = state.options.target.cores;
+    const std::vector<std::int64_t> lengths = LinesOf(count, cores);
     const std::int64_t of_line =
-        ChoiceOf(state, stage, "line", lengths, UsualLine(lengths, state.options.target.cores));
+        ChoiceOf(state, stage, "line", lengths, UsualLine(lengths, count, cores));
     const auto [lines, vectors] = stage.Split(blocks, of_line);
     const auto [steps, terms] = stage.Split(order.back(), at_once);
     order.insert(order.begin(), lines);

@@ -160,6 +160,8 @@ std::vector<Stage*> ScheduleWithProducers(SchedulingState& state, Stage& output)
     return {};
   std::int64_t work = WorkOf(output);
   for (const auto& [stage, common] : inside) work += WorkOf(*stage);
+  // Threads cannot share one iteration, but the stages may have loops that they can.
+  if (OuterExtent(output, outer) == 1 && IsShared(state, output, work)) return {};
   const IterVar loop = output.Fuse(OuterAxes(output, outer));
   const Stage* fetcher = FetcherOf(state, output, inside);
   ScheduleInner(state, output, outer, fetcher == nullptr ? &output : nullptr);

@@ -161,6 +161,22 @@ TEST(SplitReductionTest, ExtremaTakeNanAndTheFirstOfEqualsWhereverTheyLie) {
   }
 }
 
+// One row by a matrix: 125 vectors of results, whose divisors are too short or the whole line.
+TEST(LineOfSumsTest, ThreadsShareItWhateverItsLengthAndWhatFollows) {
+  const ir::Module module = Parsed(
+      "fn (%a: Tensor[(1, 2048), float32], %b: Tensor[(2048, 1000), float32], "
+      "%c: Tensor[(1000,), float32]) { add(nn.matmul(%a, %b), %c) }");
+  CompileOptions options = {.threads = 2, .library = LibraryChoice::kTe};
+  options.target.cores = 2;
+  EXPECT_NE(LoopsOf(module, options).find("parallel "), std::string::npos);
+  const runtime::Inputs inputs = testing_graphs::RandomInputs(module, 7);
+  testing_graphs::ExpectClose(testing_graphs::Outcome(module, inputs, options),
+                              testing_graphs::Interpreted(module, inputs));
+  // One thread reads each row of the matrix from its begin to its end.
+  options.threads = 1;
+  EXPECT_NE(LoopsOf(module, options).find("in [0, 125)"), std::string::npos);
+}
+
 TEST(MergedAxesTest, ThatAreOneRunOfMemoryAreOneLoop) {
   const auto loops = [](const char* axes) {
     const std::string text =
