@@ -339,8 +339,8 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
   }
   TileLoops loops = LoopsOverTiles(outer, outer_extents);
   const bool in_turn = AddsInTurn(*tile.op()) && outer.size() > 1;
-  if (in_turn) {
-    // The tiles of the last grid axis are computed together, and read one after the other.
+  if (in_turn || (traits.has_panels && outer.size() > 1)) {
+    // Those in turn are computed together, and read one after the other.
     loops = {{outer.begin(), outer.end() - 1}, {outer.back()}};
   }
   std::vector<IterVar> order = loops.shared;

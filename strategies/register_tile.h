@@ -81,6 +81,9 @@ struct TileReaderTraits {
   const Target& target;
   bool parallel;    // shares the blocks among the threads
   bool calls_math;  // calls vector math, which is then done in whole vectors
+  // The tiles along the last grid axis are a loop inside those that threads share, around which
+  // something is computed that they all read.
+  bool has_panels = false;
 };
 bool ScheduleByTiles(schedule::Stage& reader, schedule::Stage& tile,
                      const std::vector<loop::Expr>& indices, const TileReaderTraits& traits);

@@ -141,7 +141,7 @@ Runs RunsOf(const Matrix& m) {
 
 }  // namespace
 
-bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
+bool ScheduleTransposition(Stage& stage, Accesses& accesses, bool parallel) {
   const std::vector<IterVar> axes = stage.op()->axes;
   const std::optional<std::size_t> along = AxisOfGathers(stage, accesses);
   if (!along) return false;
@@ -202,7 +202,7 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses) {
   all.insert(all.end(), {source_tile, result_tile, source_lane, result_lane});
   stage.Reorder(all);
   const IterVar outer = stage.Fuse(order);
-  if (WorkOf(stage) >= kParallelWork &&
+  if (parallel && WorkOf(stage) >= kParallelWork &&
       (bytes >= kParallelBytes || accesses.MathCallsOf(stage) > 0))
     stage.Parallel(outer);
   stage.Unroll(source_lane);

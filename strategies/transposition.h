@@ -10,7 +10,8 @@ namespace tenon::strategies {
 // Schedules `stage`, which is no reduction, in tiles that TransposeTiles then reads and writes in
 // whole vectors: square ones, or fewer rows of many narrow numbers. Answers false and changes
 // nothing where it is no transposition, or one of few rows or columns.
-bool ScheduleTransposition(schedule::Stage& stage, Accesses& accesses);
+// Threads share its loops where `parallel` says so.
+bool ScheduleTransposition(schedule::Stage& stage, Accesses& accesses, bool parallel = true);
 
 }  // namespace tenon::strategies
 

@@ -46,7 +46,7 @@ MatrixProduct DescribeProduct(const CallNode& anchor) {
 namespace {
 
 // Products that generated code makes faster. The figures are the library's time by that of
-// generated code: oneDNN 2.6 on Zen 5, table "choice" of scripts/bench.
+// generated code: oneDNN 2.6, table "choice" of scripts/bench, on Zen 5 where nothing else is said.
 struct Slower {
   bool (*holds)(const MatrixProduct& product, bool is_constant);
   const char* why;
@@ -62,7 +62,8 @@ constexpr Slower kSlower[] = {
     // 1.1 to 1.6 for heads of attention.
     {[](const MatrixProduct& p, bool) { return p.rhs_batch > 1; },
      "each matrix of a batch has a second operand of its own, which generated code packs in cache"},
-    // 1.08 to 1.35 on two threads and 0.88 to 1.15 on one. With 4 rows 0.9 and 0.65 to 0.75.
+    // 1.08 to 1.35 on two threads and 0.88 to 1.15 on one; on Zen 3 0.98 to 1.9 on either. With 4
+    // rows 0.9 and 0.65 to 0.75.
     {[](const MatrixProduct& p, bool) { return p.rows >= kMinRowsToPack; },
      "so many rows pay for packing the second operand, and generated code is as fast"},
     // 1.3 to 1.45.

@@ -7,6 +7,7 @@
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/schedule/inner_loops.h"
+#include "tenon/strategies/transposition.h"
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::strategies {
@@ -44,6 +45,7 @@ void ScheduleTileInput(SchedulingState& state, Stage& stage, te::TileInputForm f
   };
   switch (form) {
     case te::TileInputForm::kLines:
+      if (ScheduleTransposition(stage, state.accesses, /*parallel=*/false)) return;
       if (Extent(last) < lanes) return ScheduleInner(state, stage, 0);
       in_vectors();
       return;
@@ -77,10 +79,25 @@ std::int64_t VectorsOf(SchedulingState& state, const Stage& tile) {
   return ProductOfExtents(op.axes) * ProductOfExtents(op.reduce_axes) / state.accesses.LanesOf(op);
 }
 
+// Whether the tile reads a stage that is the same along its last grid axis and differs along every
+// other one: a panel of a packed operand.
+bool ReadsPanel(SchedulingState& state, const Stage& tile) {
+  const std::span<const IterVar> grid = TileAxesOf(*tile.op()).grid;
+  return std::ranges::any_of(state.accesses.Of(tile), [&](const Access& access) {
+    if (!std::holds_alternative<te::TileInput>(access.producer->label.hint)) return false;
+    const auto moves = [&](const IterVar& axis) { return StepOf(access, axis.var) != 0; };
+    return !moves(grid.back()) &&
+           std::ranges::all_of(grid.first(grid.size() - 1), [&](const IterVar& axis) {
+             return loop::IsConstInt(axis.extent, 1) || moves(axis);
+           });
+  });
+}
+
 TileReaderTraits TraitsOf(SchedulingState& state, const Stage& reader, const Stage& tile) {
   return {.target = state.options.target,
           .parallel = VectorsOf(state, tile) >= kParallelVectors,
-          .calls_math = state.accesses.MathCallsOf(reader) > 0};
+          .calls_math = state.accesses.MathCallsOf(reader) > 0,
+          .has_panels = ReadsPanel(state, tile)};
 }
 
 // The one register tile of the schedule, or null.

@@ -106,8 +106,28 @@ Tensor PackLeft(const Product& product) {
       "rows", te::Stored{});
 }
 
+// Whether each panel of the right operand is packed where its tiles are summed up, so that it stays
+// in the second-level cache. Panels are shared out whole then, and few of them are not even shares.
+bool PacksByPanel(const Product& product, const TileShape& tile, std::int64_t width) {
+  constexpr std::int64_t kPanelsOfCore = 4;
+  const auto is_number = [](const Size& size) { return size.is_number(); };
+  for (std::size_t d = 0; d < product.batch.size(); ++d) {
+    if (!product.right_has[d] && !IsOne(product.batch[d].expr)) return false;
+  }
+  if (product.right_is_constant || product.group != 1 ||
+      !std::ranges::all_of(product.batch, is_number) || !product.columns.is_number() ||
+      !product.depth.is_number() || product.rows.planned <= tile.rows ||
+      product.columns.planned <= width)
+    return false;
+  const std::int64_t panels =
+      ElementsOf(product.batch).planned * CeilDiv(product.columns.planned, width);
+  const auto bytes = static_cast<std::int64_t>(product.dtype.bytes());
+  return panels >= kPanelsOfCore * product.target.cores &&
+         product.depth.planned * width * bytes <= product.target.l2_bytes / 2;
+}
+
 // The right operand as (batch..., panel, depth, column of the panel); past the last column zeros.
-Tensor PackRight(const Product& product, std::int64_t width) {
+Tensor PackRight(const Product& product, std::int64_t width, const te::Hint& hint) {
   std::vector<Expr> shape;
   for (std::size_t d = 0; d < product.batch.size(); ++d) {
     if (product.right_has[d]) shape.push_back(product.batch[d].expr);
@@ -133,7 +153,7 @@ Tensor PackRight(const Product& product, std::int64_t width) {
         if (ragged) inside = inside && depth < product.depth.expr;
         return te::IfThenElse(inside, value, te::Cast(value.dtype(), 0));
       },
-      "packed", te::Stored{});
+      "packed", hint);
 }
 
 // Whether several tiles would widen the same elements of the left operand.
@@ -169,7 +189,10 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
              {product.rows.planned, CeilDiv(product.columns.planned, lanes)}, product.target);
   const std::int64_t width = tile.vectors * lanes;
   const bool reads_rows = ReadsRows(product, width);
-  const Tensor packed = reads_rows ? Tensor() : product.prepared(PackRight(product, width));
+  const te::Hint packing =
+      PacksByPanel(product, tile, width) ? te::Hint(te::TileInput{}) : te::Hint(te::Stored{});
+  const Tensor packed =
+      reads_rows ? Tensor() : product.prepared(PackRight(product, width, packing));
   const std::size_t rank = product.batch.size();
   const IterVar k = te::ReduceAxis(0, BlocksOf(product.depth, product.group).expr, "k");
   const IterVar g = te::ReduceAxis(0, product.group, "g");

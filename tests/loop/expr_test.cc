@@ -219,11 +219,11 @@ TEST(ExprFoldTest, AFoldedCastRoundsOnce) {
 TEST(ExprErrorTest, RefusesOperandsOfDifferentTypes) {
   EXPECT_EQ(Refusal([] { x + y; }),
             "the operands of + have the types float32 and float64; cast one to the other");
-  EXPECT_EQ(Refusal([] { i < i32; }),
+  EXPECT_EQ(Refusal([] { return i < i32; }),
             "the operands of < have the types int64 and int32; cast one to the other");
   EXPECT_EQ(Refusal([] { Max(x, i); }),
             "the operands of max have the types float32 and int64; cast one to the other");
-  EXPECT_EQ(Refusal([] { flag == 1; }),
+  EXPECT_EQ(Refusal([] { return flag == 1; }),
             "the operands of == have the types bool and int64; cast one to the other");
 }
 

@@ -143,8 +143,10 @@ TEST(RowByMatrixTest, RowsThatAreFarApartAreAddedSeveralAtOnceToALine) {
   const auto loops = [](int depth, int columns) {
     return loop::Print(OneFunction(RowByMatrix(depth, columns), TwoCoresWithAvx2()));
   };
-  EXPECT_THAT(loops(2048, 1000), AllOf(HasSubstr("for k.outer in [0, 256)"),
-                                       HasSubstr("for ax1.outer.inner in [0, 125)")));
+  // 125 vectors: a part for each core, of which the last is shorter.
+  EXPECT_THAT(loops(2048, 1000),
+              AllOf(HasSubstr("parallel ax1.outer.outer in [0, 2)"),
+                    HasSubstr("for k.outer in [0, 256)"), HasSubstr("in [0, min(63, (125 - ")));
   EXPECT_THAT(loops(2048, 2048), AllOf(HasSubstr("parallel ax1.outer.outer in [0, 2)"),
                                        HasSubstr("for ax1.outer.inner in [0, 128)")));
   // In the cache of the second level, near to each other, or of a prime number.
@@ -163,6 +165,51 @@ TEST(RowByMatrixTest, ResultsAreThoseOfTheInterpreter) {
       ExpectClose(Outcome(module, inputs,
                           {.target = jit::HostTarget(features), .library = LibraryChoice::kTe}),
                   Interpreted(module, inputs));
+  }
+}
+
+std::string ProductOfInputs(std::int64_t batch, const Sizes& s, bool transposed) {
+  const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
+    return StrCat("Tensor[(", batch, ", ", rows, ", ", columns, "), float32]");
+  };
+  return StrCat("def @main(%a: ", matrix(s.rows, s.depth),
+                ", %b: ", transposed ? matrix(s.columns, s.depth) : matrix(s.depth, s.columns),
+                ") { nn.relu(nn.batch_matmul(%a, %b", transposed ? ", transpose_b=True" : "",
+                ")) }");
+}
+
+TEST(PanelTest, IsPackedWhereItsTilesAreSummedUp) {
+  const auto loops = [](std::int64_t batch, const Sizes& s, bool transposed) {
+    return loop::Print(OneFunction(ProductOfInputs(batch, s, transposed), TwoCoresWithAvx2()));
+  };
+  // One panel of 768 x 16 in the loop that threads share, whatever the batch.
+  for (const std::int64_t batch : {1, 12}) {
+    for (const bool transposed : {false, true}) {
+      EXPECT_THAT(loops(batch, {64, 768, 768}, transposed),
+                  AllOf(HasSubstr("\n    allocate packed: float32[1, "),
+                        Not(HasSubstr("\n  allocate packed"))));
+    }
+  }
+  // Too few panels for the cores, and one that the cache would not hold.
+  EXPECT_THAT(loops(1, {64, 96, 768}, false), HasSubstr("\n  allocate packed: float32[6,"));
+  EXPECT_THAT(loops(1, {64, 768, 8192}, false), HasSubstr("\n  allocate packed: float32[48,"));
+}
+
+TEST(PanelTest, ResultsAreThoseOfTheInterpreter) {
+  for (const Sizes& s : {Sizes{13, 131, 50}, Sizes{40, 257, 67}, Sizes{9, 1024, 1}}) {
+    for (const std::int64_t batch : {1, 3}) {
+      for (const bool transposed : {false, true}) {
+        SCOPED_TRACE(ProductOfInputs(batch, s, transposed));
+        const ir::Module module = Parsed(ProductOfInputs(batch, s, transposed));
+        const runtime::Inputs inputs = RandomInputs(module, 6);
+        for (const char* features : {"", "-avx512f", "-avx2"}) {
+          CompileOptions options = {.target = jit::HostTarget(features),
+                                    .library = LibraryChoice::kTe};
+          options.target.cores = 2;
+          ExpectClose(Outcome(module, inputs, options), Interpreted(module, inputs));
+        }
+      }
+    }
   }
 }
 
