@@ -288,11 +288,24 @@ class ReadCheck {
   std::unordered_set<const loop::ExprNode*> seen_;
 };
 
+// Passes over loops call themselves for each buffer within another one.
+void CheckNumberOfStages(const Schedule& schedule) {
+  constexpr std::ptrdiff_t kMost = 4096;
+  const auto stored = std::ranges::count_if(schedule.stages(), [](const auto& stage) {
+    return !stage->op()->is_placeholder() && stage->placement() != Stage::Placement::kInline;
+  });
+  if (stored <= kMost) return;
+  throw InvalidArgument(StrCat("the schedule has ", stored,
+                               " stages with memory of their own; at most ", kMost,
+                               " are allowed in one kernel; inline some, or make several kernels"));
+}
+
 }  // namespace
 
 void CheckStages(const Schedule& schedule, const std::vector<Var>& scalars,
                  const std::string& function) {
   const VariableCheck variables(scalars, function);
+  CheckNumberOfStages(schedule);
   for (const auto& stage : schedule.stages()) {
     if (stage->op()->is_placeholder()) continue;
     variables.Check(*stage);

@@ -17,8 +17,8 @@ namespace tenon::schedule {
 // computed inside a reduce loop whose axis is one of its own, too; for a vectorised loop around a
 // vectorised or parallel one of the same stage; for double_buffer and rolling_buffer of a stage at
 // no loop; for storage_align of an inlined one; for shared loops and storage that CheckPlace
-// refuses; and for tails of splits that are not legal where they are. `function` is named in the
-// message.
+// refuses; for tails of splits that are not legal where they are; and for more than 4096 stages
+// with memory of their own. `function` is named in the message.
 void CheckStages(const Schedule& schedule, const std::vector<loop::Var>& scalars,
                  const std::string& function);
 

@@ -144,9 +144,13 @@ class Lowerer {
     if (stage.op()->kind == te::OperationKind::kScan)
       return scans_.AllocateRoot(stage, output, readers, stmt);
     const loop::Buffer& buffer = stage.op()->outputs[output];
-    return AllocateBox(stage, buffer,
-                       stage.op()->is_compute() ? RegionComputed(stage) : WholeRegion(buffer),
-                       stmt);
+    const std::vector<Range> whole = WholeRegion(buffer);
+    const std::vector<Range> region = stage.op()->is_compute() ? RegionComputed(stage) : whole;
+    // All of it where it is: no access moves, and everything that follows is left as it is.
+    if (SameRegion(region, whole) && stage.marks().alignments.empty() &&
+        stage.marks().memory == buffer->memory)
+      return loop::Allocate(buffer, stmt);
+    return AllocateBox(stage, buffer, region, stmt);
   }
 
   LoopHooks Hooks(const Stage& stage) {

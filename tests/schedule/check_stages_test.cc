@@ -28,6 +28,21 @@ std::string Lowered(const Tensor& out, const std::vector<Tensor>& inputs = {a}) 
   return Refusal([&] { Lower(Schedule(out), args, "f"); });
 }
 
+TEST(CheckStagesTest, ManyStagesOfOneKernelAreLoweredOrRefusedInWords) {
+  const auto chain = [](int stages) {
+    Tensor t = a;
+    for (int i = 0; i < stages; ++i)
+      t = Compute(
+          {16}, [&](const Var& j) { return t(j) + 1.0F; }, "P");
+    return t;
+  };
+  EXPECT_EQ(Lowered(chain(1000)), "no error");
+  EXPECT_EQ(
+      Lowered(chain(4097)),
+      "the schedule has 4097 stages with memory of their own; at most 4096 are allowed in one "
+      "kernel; inline some, or make several kernels");
+}
+
 TEST(CheckStagesTest, ABodyUsesItsOwnAxesAndExtentsOfArguments) {
   const Var z("z");
   EXPECT_EQ(Lowered(Compute(

@@ -124,7 +124,7 @@ TEST_P(EachWayToLoad, GivesLongRowsOfNarrowElements) {
           for (int row = 0; row < lanes; ++row) wanted.push_back(numbers[row * kStride + c + 5]);
         }
         Interpreter interpreter;
-        interpreter.Set(start, {5});
+        interpreter.Set(start, 5);
         interpreter.Set(in, numbers);
         interpreter.Set(out, std::vector<std::int64_t>(columns * lanes));
         interpreter.Execute(transposed);
