@@ -86,10 +86,7 @@ bool ReadsPanel(SchedulingState& state, const Stage& tile) {
   return std::ranges::any_of(state.accesses.Of(tile), [&](const Access& access) {
     if (!std::holds_alternative<te::TileInput>(access.producer->label.hint)) return false;
     const auto moves = [&](const IterVar& axis) { return StepOf(access, axis.var) != 0; };
-    return !moves(grid.back()) &&
-           std::ranges::all_of(grid.first(grid.size() - 1), [&](const IterVar& axis) {
-             return loop::IsConstInt(axis.extent, 1) || moves(axis);
-           });
+    return std::ranges::all_of(grid.first(grid.size() - 1), moves) && !moves(grid.back());
   });
 }
 

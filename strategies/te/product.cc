@@ -111,9 +111,7 @@ Tensor PackLeft(const Product& product) {
 bool PacksByPanel(const Product& product, const TileShape& tile, std::int64_t width) {
   constexpr std::int64_t kPanelsOfCore = 4;
   const auto is_number = [](const Size& size) { return size.is_number(); };
-  for (std::size_t d = 0; d < product.batch.size(); ++d) {
-    if (!product.right_has[d] && !IsOne(product.batch[d].expr)) return false;
-  }
+  if (std::ranges::count(product.right_has, false) > 0) return false;
   if (product.right_is_constant || product.group != 1 ||
       !std::ranges::all_of(product.batch, is_number) || !product.columns.is_number() ||
       !product.depth.is_number() || product.rows.planned <= tile.rows ||

@@ -182,17 +182,25 @@ TEST(PanelTest, IsPackedWhereItsTilesAreSummedUp) {
   const auto loops = [](std::int64_t batch, const Sizes& s, bool transposed) {
     return loop::Print(OneFunction(ProductOfInputs(batch, s, transposed), TwoCoresWithAvx2()));
   };
-  // One panel of 768 x 16 in the loop that threads share, whatever the batch.
-  for (const std::int64_t batch : {1, 12}) {
-    for (const bool transposed : {false, true}) {
-      EXPECT_THAT(loops(batch, {64, 768, 768}, transposed),
-                  AllOf(HasSubstr("\n    allocate packed: float32[1, "),
-                        Not(HasSubstr("\n  allocate packed"))));
-    }
+  for (const bool transposed : {false, true}) {
+    EXPECT_THAT(loops(12, {64, 768, 768}, transposed),
+                AllOf(HasSubstr("\n    allocate packed: float32[1, 1, 768, 16]"),
+                      Not(HasSubstr("\n  allocate packed"))));
   }
-  // Too few panels for the cores, and one that the cache would not hold.
-  EXPECT_THAT(loops(1, {64, 96, 768}, false), HasSubstr("\n  allocate packed: float32[6,"));
-  EXPECT_THAT(loops(1, {64, 768, 8192}, false), HasSubstr("\n  allocate packed: float32[48,"));
+  // Too few panels for the cores, one that the cache would not hold, and one for all of a batch.
+  EXPECT_THAT(loops(2, {64, 32, 768}, false), HasSubstr("\n  allocate packed: float32[2, 2,"));
+  EXPECT_THAT(loops(12, {64, 768, 8192}, false), HasSubstr("\n  allocate packed: float32[12, 48,"));
+  EXPECT_THAT(loops(1, {64, 768, 768}, false), HasSubstr("\n  allocate packed: float32[48,"));
+}
+
+// The pixels of a convolution that its filters share are no such panel: threads share the filters.
+TEST(PanelTest, FiltersOfARowTiledConvolutionAreShared) {
+  const std::string loops = loop::Print(OneFunction(
+      "def @main(%x: Tensor[(1, 256, 56, 56), float32], %w: Tensor[(64, 256, 1, 1), float32]) { "
+      "nn.conv2d(%x, %w, channels=64, kernel_size=[1, 1]) }",
+      TwoCoresWithAvx2()));
+  EXPECT_THAT(loops, HasSubstr("parallel "));
+  EXPECT_THAT(loops, HasSubstr("\n    allocate panel: float32[1, 1, 256, 16]"));
 }
 
 TEST(PanelTest, ResultsAreThoseOfTheInterpreter) {
