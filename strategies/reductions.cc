@@ -76,11 +76,16 @@ std::int64_t VectorsOfTile(SchedulingState& state, const Stage& stage, std::int6
                   LargestDivisor(count, kTile));
 }
 
+// Of the `count` vectors of a line as many as each core has, the last one fewer.
+std::int64_t PartOfCore(std::int64_t count, int cores) {
+  return CeilDiv(count, std::max(cores, 1));
+}
+
 // Of the `count` vectors of a line those that rows may be added to before the next ones: equal
 // parts, or one for each core, of which the last is shorter.
 std::vector<std::int64_t> LinesOf(std::int64_t count, int cores) {
   std::vector<std::int64_t> lengths = DivisorsOf(count, kMinLine, kMaxLine);
-  const std::int64_t of_core = CeilDiv(count, std::max(cores, 1));
+  const std::int64_t of_core = PartOfCore(count, cores);
   const auto at = std::ranges::lower_bound(lengths, of_core);
   if (of_core >= kLine / 2 && of_core <= kMaxLine && (at == lengths.end() || *at != of_core))
     lengths.insert(at, of_core);
@@ -89,7 +94,7 @@ std::vector<std::int64_t> LinesOf(std::int64_t count, int cores) {
 
 // A piece of the line for each core, unless the pieces are short: rows are fetched best whole.
 std::int64_t UsualLine(const std::vector<std::int64_t>& lengths, std::int64_t count, int cores) {
-  const std::int64_t of_core = std::max(CeilDiv(count, std::max(cores, 1)), kLine);
+  const std::int64_t of_core = std::max(PartOfCore(count, cores), kLine);
   const auto longer = std::ranges::upper_bound(lengths, of_core);
   const bool is_shared = longer != lengths.begin() && *(longer - 1) >= kLine / 2;
   return is_shared ? *(longer - 1) : lengths.back();

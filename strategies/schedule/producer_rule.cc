@@ -155,13 +155,13 @@ std::vector<Stage*> ScheduleWithProducers(SchedulingState& state, Stage& output)
   if (inside.empty()) return {};
   std::size_t outer = most;
   for (const auto& [stage, common] : inside) outer = std::min(outer, common);
-  if (outer == 0 || CallsMathForOneElement(state, output, outer, inside) ||
-      !ChoiceOf(state, output, "producers", true))
-    return {};
+  if (outer == 0 || CallsMathForOneElement(state, output, outer, inside)) return {};
   std::int64_t work = WorkOf(output);
   for (const auto& [stage, common] : inside) work += WorkOf(*stage);
-  // Threads cannot share one iteration, but the stages may have loops that they can.
-  if (OuterExtent(output, outer) == 1 && IsShared(state, output, work)) return {};
+  // Threads cannot share one iteration, but the stages may have loops that they can. This is no
+  // choice: the rule that comes next has one of the same name.
+  if (OuterExtent(output, outer) == 1 && work >= kParallelWork) return {};
+  if (!ChoiceOf(state, output, "producers", true)) return {};
   const IterVar loop = output.Fuse(OuterAxes(output, outer));
   const Stage* fetcher = FetcherOf(state, output, inside);
   ScheduleInner(state, output, outer, fetcher == nullptr ? &output : nullptr);

@@ -112,6 +112,8 @@ std::string LoopsOf(const ir::Module& module, const CompileOptions& options) {
 TEST(ScheduleChoicesTest, TheDefaultsChangeNothing) {
   for (const ir::Module& module :
        {Product(Second::kPlain, 1, 64, 32, 64, "float32", true),
+        // Both together are work to share; the relu alone is not.
+        Product(Second::kPlain, 1, 1, 512, 700, "float32", true),
         Parsed("def @main(%x: Tensor[(64, 512), float32]) { nn.softmax(exp(%x)) }"),
         Parsed("def @main(%x: Tensor[(64, 512), float32]) { sum(%x, axis=[0]) }")}) {
     const Lowered usual = Lower(module, {.threads = 1}).value();
