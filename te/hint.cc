@@ -10,7 +10,7 @@ namespace {
 // In the order of the enumerators.
 constexpr const char* kRows[] = {"even", "uneven", "tall", "of reader"};
 constexpr const char* kSums[] = {"plain", "dot", "word dot"};
-constexpr const char* kForms[] = {"lines", "steps", "aligned steps", "copies", "vectors"};
+constexpr const char* kForms[] = {"lines", "steps", "aligned steps", "copies", "vectors", "panel"};
 constexpr const char* kParts[] = {"weights", "image", "tiles", "product", "results"};
 
 template <std::size_t n, typename Enum>

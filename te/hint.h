@@ -62,6 +62,7 @@ enum class TileInputForm {
   kAlignedSteps,  // kSteps whose rows start with a vector
   kCopies,        // a copy with margins, whose lines are cut where these begin
   kVectors,       // (..., row, group, lane), whole vectors that stay in registers
+  kPanel,         // what all tiles along the last grid axis read: computed once for them
 };
 struct TileInput {
   TileInputForm form = TileInputForm::kLines;

@@ -45,7 +45,6 @@ void ScheduleTileInput(SchedulingState& state, Stage& stage, te::TileInputForm f
   };
   switch (form) {
     case te::TileInputForm::kLines:
-      if (ScheduleTransposition(stage, state.accesses, /*parallel=*/false)) return;
       if (Extent(last) < lanes) return ScheduleInner(state, stage, 0);
       in_vectors();
       return;
@@ -60,6 +59,9 @@ void ScheduleTileInput(SchedulingState& state, Stage& stage, te::TileInputForm f
       stage.Unroll(column_in_step);
       return;
     }
+    case te::TileInputForm::kPanel:
+      if (!ScheduleTransposition(stage, state.accesses, /*parallel=*/false)) in_vectors();
+      return;
     case te::TileInputForm::kCopies:
       return;
     case te::TileInputForm::kVectors: {
@@ -79,15 +81,14 @@ std::int64_t VectorsOf(SchedulingState& state, const Stage& tile) {
   return ProductOfExtents(op.axes) * ProductOfExtents(op.reduce_axes) / state.accesses.LanesOf(op);
 }
 
-// Whether the tile reads a stage that is the same along its last grid axis and differs along every
-// other one: a panel of a packed operand.
+bool IsPanel(const te::OperationNode& op) {
+  const auto* input = std::get_if<te::TileInput>(&op.label.hint);
+  return input != nullptr && input->form == te::TileInputForm::kPanel;
+}
+
 bool ReadsPanel(SchedulingState& state, const Stage& tile) {
-  const std::span<const IterVar> grid = TileAxesOf(*tile.op()).grid;
-  return std::ranges::any_of(state.accesses.Of(tile), [&](const Access& access) {
-    if (!std::holds_alternative<te::TileInput>(access.producer->label.hint)) return false;
-    const auto moves = [&](const IterVar& axis) { return StepOf(access, axis.var) != 0; };
-    return std::ranges::all_of(grid.first(grid.size() - 1), moves) && !moves(grid.back());
-  });
+  return std::ranges::any_of(state.accesses.Of(tile),
+                             [](const Access& access) { return IsPanel(*access.producer); });
 }
 
 TileReaderTraits TraitsOf(SchedulingState& state, const Stage& reader, const Stage& tile) {
@@ -172,7 +173,7 @@ std::vector<Stage*> ScheduleTileUnderResult(SchedulingState& state, Stage& resul
     const auto* input = std::get_if<te::TileInput>(&stage->op()->label.hint);
     if (input == nullptr || stage->placement() != Stage::Placement::kRoot) continue;
     ScheduleTileInput(state, *stage, input->form);
-    stage->ComputeAt(result, *place);
+    stage->ComputeAt(result, IsPanel(*stage->op()) ? outermost : *place);
     scheduled.push_back(stage.get());
   }
   return scheduled;

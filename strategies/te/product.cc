@@ -187,8 +187,9 @@ Tensor TiledProduct(const Product& product, const std::vector<Expr>& shape) {
              {product.rows.planned, CeilDiv(product.columns.planned, lanes)}, product.target);
   const std::int64_t width = tile.vectors * lanes;
   const bool reads_rows = ReadsRows(product, width);
-  const te::Hint packing =
-      PacksByPanel(product, tile, width) ? te::Hint(te::TileInput{}) : te::Hint(te::Stored{});
+  const te::Hint packing = PacksByPanel(product, tile, width)
+                               ? te::Hint(te::TileInput{te::TileInputForm::kPanel})
+                               : te::Hint(te::Stored{});
   const Tensor packed =
       reads_rows ? Tensor() : product.prepared(PackRight(product, width, packing));
   const std::size_t rank = product.batch.size();

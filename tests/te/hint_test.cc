@@ -20,7 +20,7 @@ TEST(HintTest, DifferentHintsHaveDifferentTexts) {
   hints.emplace_back(RegisterTile{.terms_at_once = 64});
   for (const auto form :
        {TileInputForm::kLines, TileInputForm::kSteps, TileInputForm::kAlignedSteps,
-        TileInputForm::kCopies, TileInputForm::kVectors})
+        TileInputForm::kCopies, TileInputForm::kVectors, TileInputForm::kPanel})
     hints.emplace_back(TileInput{form});
   for (const auto part : {WinogradPart::kWeights, WinogradPart::kImage, WinogradPart::kTiles,
                           WinogradPart::kProduct, WinogradPart::kResults})
