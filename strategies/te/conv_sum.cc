@@ -125,46 +125,43 @@ struct TileShape {
   std::int64_t vectors, pixels;
 };
 
-// Elements of a channel of the image, or nothing where they are no number.
-std::optional<std::int64_t> PixelsOf(const ConvSum& conv) {
-  std::int64_t pixels = 1;
-  for (std::size_t d = 0; d < conv.dims(); ++d) {
-    const auto* extent = conv.image.shape()[conv.data[d + 2]].As<loop::IntImmNode>();
-    if (extent == nullptr || !conv.shape[conv.out[d + 2]].is_number()) return std::nullopt;
-    pixels *= extent->value;
-  }
-  return pixels;
+// Whether tiles may add channels in turn: the number of pixels is known, and no group or word says
+// which channels belong together.
+bool MayAddInTurn(const ConvSum& conv) {
+  const Sizes spatial = conv.Spatial();
+  return conv.groups == 1 && conv.channels_of_word == 1 &&
+         std::all_of(spatial.begin(), spatial.end(), [](const Size& s) { return s.is_number(); });
 }
 
-// Channels that all pixels of an image add before they add more, so that these channels stay in the
-// nearest cache beside the weights of a tile. A tile that adds all its channels at once loads each
-// line of a small image from the next cache for a few pixels. 0: all, where they are as near, where
-// too few fit to pay for loading sums again, and where threads would share too few tiles. With 32
-// registers tiles have more to do for each line, and gain nothing.
-std::int64_t ChannelsAtOnce(const ConvSum& conv, const TileShape& tile, std::int64_t pixels) {
-  constexpr std::int64_t kMinTerms = 64;
-  if (HasManyRegisters(conv.target)) return 0;
-  const std::int64_t vectors = CeilDiv(conv.shape[conv.out[1]].planned, conv.lanes());
-  const std::int64_t shared = conv.shape[conv.out[0]].planned * CeilDiv(vectors, tile.vectors);
-  const std::int64_t taps = NumElements(conv.taps);
-  const std::int64_t bytes = 4 * (pixels + taps * tile.vectors * conv.lanes());
-  const std::int64_t near = conv.target.l1_bytes * 3 / 4;
-  if (bytes * conv.group_inputs <= near || shared < 2 * conv.target.cores) return 0;
-  std::int64_t channels = near / bytes;
-  while (channels > 1 && conv.group_inputs % channels != 0) --channels;
-  return channels * taps >= kMinTerms ? channels : 0;
+// A tile that adds all its channels at once loads each line of a small image from the next cache
+// for a few pixels. So all tiles of an image add a few channels before they add more: these lie in
+// the nearest cache, and their terms are written out without a loop. With 32 registers tiles have
+// more to do for each line, and gain nothing.
+constexpr std::int64_t kChannelsInTurn = 8;
+constexpr TileShape kTileInTurn = {2, 4};
+
+// Whether that pays: more channels, sums that stay in the second-level cache, and tiles of filters
+// for all threads.
+bool AddsInTurn(const ConvSum& conv, std::int64_t vectors) {
+  constexpr std::int64_t kMinTurns = 8;
+  if (HasManyRegisters(conv.target) || !MayAddInTurn(conv)) return false;
+  const std::int64_t pixels = ElementsOf(conv.Spatial()).planned;
+  const std::int64_t shared =
+      conv.shape[conv.out[0]].planned * CeilDiv(vectors, kTileInTurn.vectors);
+  const std::int64_t sum_bytes = 4 * kTileInTurn.vectors * conv.lanes() * pixels;
+  return pixels >= kMinPixels && conv.group_inputs % kChannelsInTurn == 0 &&
+         conv.group_inputs >= kMinTurns * kChannelsInTurn &&
+         sum_bytes <= conv.target.l2_bytes / 2 && shared >= 2 * conv.target.cores;
 }
 
-// Or what `config` says instead.
-std::int64_t ChannelsAtOnce(const ConvSum& conv, const TileShape& tile, Config* config) {
-  const std::optional<std::int64_t> pixels = PixelsOf(conv);
-  if (!pixels || conv.groups > 1 || conv.channels_of_word > 1) return 0;
-  const std::int64_t usual = ChannelsAtOnce(conv, tile, *pixels);
+// The channels that tiles add in turn, or what `config` says instead. 0: all.
+std::int64_t ChannelsAtOnce(const ConvSum& conv, std::int64_t vectors, Config* config) {
+  if (!MayAddInTurn(conv)) return 0;
+  const std::int64_t usual = AddsInTurn(conv, vectors) ? kChannelsInTurn : 0;
   std::vector<std::int64_t> choices = {0};
-  for (std::int64_t channels = 8; channels < conv.group_inputs; channels *= 2) {
+  for (std::int64_t channels = kChannelsInTurn; channels < conv.group_inputs; channels *= 2) {
     if (conv.group_inputs % channels == 0) choices.push_back(channels);
   }
-  if (std::ranges::find(choices, usual) == choices.end()) choices.push_back(usual);
   return KnobOf(config, "channels", choices, usual);
 }
 
@@ -183,10 +180,11 @@ bool FitsRows(const ConvSum& conv, std::int64_t pixels) {
   return row.IsMultipleOf(pixels) || (row.is_number() && pixels % row.planned == 0);
 }
 
-te::RegisterTile HintOf(const ConvSum& conv, const TileShape& tile, Config* config) {
+te::RegisterTile HintOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
+                        Config* config) {
   if (conv.channels_of_word > 1) return {.sum = te::TileSum::kWordDot};
-  return {.rows = FitsRows(conv, tile.pixels) ? te::TileRows::kEven : te::TileRows::kUneven,
-          .terms_at_once = ChannelsAtOnce(conv, tile, config)};
+  return {.rows = FitsRows(conv, pixels) ? te::TileRows::kEven : te::TileRows::kUneven,
+          .terms_at_once = ChannelsAtOnce(conv, vectors, config)};
 }
 
 // The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of
@@ -197,11 +195,12 @@ te::RegisterTile HintOf(const ConvSum& conv, const TileShape& tile, Config* conf
 double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
               const TileShape& tile) {
   constexpr double kWeights = 0.4, kNearPixel = 0.15, kFarPixel = 0.5;
-  constexpr double kInSquares = 1.5, kInParts = 5;
+  constexpr double kInSquares = 1.5, kInParts = 5, kTurn = 0.5;
+  const bool in_turn = AddsInTurn(conv, vectors);
   const bool many = HasManyRegisters(conv.target);
   const bool is_row = !many && NumElements(conv.taps) == 1 &&
                       std::ranges::count(conv.strides, 1) == std::ssize(conv.strides);
-  const bool is_near = conv.group_inputs < conv.lanes() || is_row ||
+  const bool is_near = conv.group_inputs < conv.lanes() || is_row || in_turn ||
                        (conv.strides.back() == 1 && FitsRows(conv, tile.pixels));
   const std::int64_t square = conv.lanes() / 2;
   // 7 pixels leave as a square of 8 would, under a mask; 3 leave one by one.
@@ -210,8 +209,9 @@ double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
   const double step =
       TileStepTime(tile.vectors, tile.pixels, kWeights, is_near ? kNearPixel : kFarPixel);
   const auto steps = static_cast<double>(conv.group_inputs * NumElements(conv.taps));
+  const double turns = in_turn ? static_cast<double>(conv.group_inputs / kChannelsInTurn) : 0;
   return static_cast<double>(CeilDiv(vectors, tile.vectors) * CeilDiv(pixels, tile.pixels)) *
-         (steps * step + (in_squares ? kInSquares : kInParts) * sums);
+         (steps * step + (kTurn * turns + (in_squares ? kInSquares : kInParts)) * sums);
 }
 
 // Pixels are loaded when their turn comes, and those of several taps may be kept for the next one:
@@ -225,6 +225,7 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
   constexpr TileShape kOfOneTap = {2, 14};
   const bool many = HasManyRegisters(conv.target);
   if (pixels < kMinPixels) return TileOfFewPixels(conv, vectors, pixels);
+  if (AddsInTurn(conv, vectors)) return kTileInTurn;
   const auto better = [&](const TileShape& a, const TileShape& b) {
     return TimeOf(conv, vectors, pixels, a) < TimeOf(conv, vectors, pixels, b);
   };
@@ -376,7 +377,7 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         return te::Sum(ElementOf(element, g.var, conv.dtype) * te::Cast(conv.dtype, packed[weight]),
                        axes);
       },
-      name, HintOf(conv, {blocks, tall}, call.config));
+      name, HintOf(conv, CeilDiv(filters, conv.lanes()), tall, call.config));
   return te::Compute(
       ExprsOf(conv.shape),
       [&](const std::vector<Var>& i) {
