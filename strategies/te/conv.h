@@ -75,7 +75,8 @@ te::Tensor SmallImageConv(const Conv& conv, const TeCall& call);
 // The same; tiles are several rows by one vector.
 Refusal RefuseTall(const Conv& conv, const TeCall& call);
 te::Tensor TallConv(const Conv& conv, const TeCall& call);
-// The same, of extents that are expressions; a channel is copied with its padding.
+// The same, of extents that are expressions, of windows that step and of large images; a channel is
+// copied with its padding.
 Refusal RefusePadded(const Conv& conv, const TeCall& call);
 te::Tensor PaddedConv(const Conv& conv, const TeCall& call);
 // The same; the image is taken as one long row.
@@ -107,6 +108,8 @@ bool IsBlockedDepthwise(const TeCall& call);
 Refusal RefuseDepthwise(const Conv& conv, const TeCall& call);
 Refusal RefuseManyTaps(const Conv& conv);
 te::Tensor WithWidePixels(const Conv& conv, const TeCall& call);
+// Whether a channel of the image leaves the second-level cache while it is padded and read.
+bool IsLargeImage(const TeCall& call);
 // Whether taps may read the image itself where it lies. Loads under masks are as fast as others
 // with AVX-512 alone; masks of more than three columns leave too few registers for them. Pixels of
 // bfloat16 would be widened at each tap.

@@ -1,4 +1,5 @@
-// A kernel for each channel, channels first, of images whose extents are expressions. Tiles are
+// A kernel for each channel, channels first: of images whose extents are expressions, of windows
+// that step, and of large images. Tiles are
 // several rows by one vector, as in TallConv. Taps of few neighbouring columns read the image under
 // masks. Others read a copy of the channel with its padding, made while the channel is in the
 // nearest cache, its rows in whole vectors, so that no window asks where the image ends. Columns of
@@ -71,7 +72,11 @@ Source SourceOf(const Conv& conv) {
 Refusal RefusePadded(const Conv& conv, const TeCall& call) {
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
   const Sizes shape = call.sizes();
-  if (shape[2].is_number() && shape[3].is_number()) return "rows and columns are numbers";
+  const bool numbers = shape[2].is_number() && shape[3].is_number();
+  if (numbers && conv.target.Has("avx512f")) return "rows and columns are numbers";
+  const bool steps = conv.strides != std::array<std::int64_t, 2>{1, 1};
+  if (numbers && !steps && !IsLargeImage(call))
+    return "rows and columns are numbers, windows do not step, and a channel stays in cache";
   return RefuseManyTaps(conv);
 }
 

@@ -55,6 +55,12 @@ bool ReadsUnderMasks(const Conv& conv) {
          conv.target.Has("avx512f");
 }
 
+bool IsLargeImage(const TeCall& call) {
+  const std::vector<Expr>& image = call.input(0).shape();
+  const std::int64_t bytes = 4 * PlannedExtent(image[2]) * PlannedExtent(image[3]);
+  return bytes > call.target.l2_bytes / 2;
+}
+
 // On images whose rows follow each other, do not fill vectors, and of which one channel stays in
 // cache. Rows in steps are taken apart in any case.
 Refusal RefuseFlat(const Conv& conv, const TeCall& call) {
@@ -139,6 +145,8 @@ Refusal RefuseTall(const Conv& conv, const TeCall& call) {
   if (conv.strides != ones && (conv.strides != twos || !ReadsUnderMasks(conv)))
     return "windows step by more than one, and taps do not read the image where it lies";
   if (conv.dilation != ones) return "taps are apart";
+  if (!ReadsUnderMasks(conv) && IsLargeImage(call))
+    return "a channel of the image is more than half of the second-level cache";
   if (RowsOfTile(shape[2]) == 1)
     return StrCat(shape[2], " rows are not divided by any number from 3 to 7");
   if (4 * RoundUp(shape[3], conv.lanes()) > 5 * shape[3] || shape[3] < conv.lanes())

@@ -54,6 +54,9 @@ std::int64_t MostNearChannels(std::int64_t columns) {
   return columns * 4 % kAliasingBytes == 0 ? kMaxAliasingChannels : kMaxChannels;
 }
 
+// Lines of a set of the first-level cache.
+constexpr std::int64_t kWays = 8;
+
 // Lanes are pixels of a row, and a register tile is a few filters by a few vectors of pixels.
 struct RowTiles {
   bool open;    // rows and columns are expressions; flat
@@ -76,6 +79,14 @@ bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
   const std::int64_t least = is_ragged ? kMinRaggedChannelsToPack : kMinChannelsToPack;
   if (conv.group_inputs >= least && conv.group_inputs * columns * 4 > kNearBytes) return true;
   return !is_ragged && (conv.strides != kOnes || conv.group_inputs > MostNearChannels(columns));
+}
+
+// Whether the channels of a block share one set of the first-level cache and do not fit into it,
+// while tiles have too few sums to wait for the next cache. A packed block takes half of the time.
+bool SharesOneSet(const Conv& conv, const RowTiles& tiles) {
+  return tiles.columns * 4 % kAliasingBytes == 0 && conv.group_inputs > kWays &&
+         !HasManyRegisters(conv.target) &&
+         tiles.filters * tiles.vectors <= conv.target.vector_registers / 2;
 }
 
 // Lanes that are filters share their vectors among all pixels and taps: where that is better.
@@ -156,6 +167,7 @@ std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const TeCal
   if (shape[1] >= conv.lanes() && best.filters < kMinFilters)
     return StrCat(shape[1], " filters leave tiles of fewer than ", kMinFilters,
                   ", which load their pixels too often");
+  if (best.flat && !open && SharesOneSet(conv, best)) best.packed = true;
   if (best.packed) best.part = ChoosePart(shape, best);
   return best;
 }

@@ -238,8 +238,8 @@ std::vector<Tensor> Meshgrid(const TeCall& call) {
 }  // namespace
 
 void AttachShapeComputes(ops::OpRegistry& registry) {
-  for (const char* name : {"reshape", "contrib_reverse_reshape", "reshape_like", "nn.batch_flatten",
-                           "expand_dims", "squeeze"})
+  for (const char* name : {"reshape", "contrib_reverse_reshape", "reshape_like",
+                           "reshape_to_extents", "nn.batch_flatten", "expand_dims", "squeeze"})
     registry.Definition(name).SetColumn(TeCompute{SameElements});
   registry.Definition("transpose").SetColumn(TeCompute{Transpose});
   registry.Definition("reverse").SetColumn(TeCompute{Reverse});

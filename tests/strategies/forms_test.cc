@@ -2,6 +2,7 @@
 // take the others. Every row is taken by some shape here, and computes what the interpreter does.
 #include <set>
 
+#include "tenon/loop/print.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/precision/widen_half_floats.h"
@@ -254,6 +255,35 @@ TEST(FormsTest, TheRowDependsOnTheTarget) {
                   "nn.conv2d groups=8, padding=[1, 1, 1, 1]"};
   EXPECT_EQ(ChoiceOf(call, Avx512()).implementation, "te.conv2d.depthwise_small_image");
   EXPECT_EQ(ChoiceOf(call, Avx2()).implementation, "te.conv2d.depthwise_flat");
+}
+
+TEST(FormsTest, ChannelsAreCopiedWithTheirPaddingWhereWindowsStepOrImagesAreLarge) {
+  const auto form_of = [](const char* image, const char* strides, const Target& target) {
+    return ChoiceOf({StrCat(image, ", float32"), "(8, 1, 3, 3), float32",
+                     StrCat("nn.conv2d groups=8, padding=[1, 1, 1, 1], strides=", strides)},
+                    target)
+        .implementation;
+  };
+  EXPECT_EQ(form_of("(1, 8, 56, 56)", "[2, 2]", Avx2()), "te.conv2d.depthwise_padded");
+  EXPECT_EQ(form_of("(1, 8, 420, 320)", "[1, 1]", Avx2()), "te.conv2d.depthwise_padded");
+  EXPECT_EQ(form_of("(1, 8, 56, 56)", "[1, 1]", Avx2()), "te.conv2d.depthwise_tall");
+  EXPECT_EQ(form_of("(1, 8, 420, 320)", "[1, 1]", Avx512()), "te.conv2d.depthwise_tall");
+}
+
+// Channels 4096 bytes apart have all lines of a block in one set of the cache.
+TEST(FormsTest, PixelsArePackedWhereTheirChannelsShareOneSetOfTheCache) {
+  const auto packs = [](const char* image, const char* weight, const Target& target) {
+    const Call call{StrCat(image, ", float32"), StrCat(weight, ", float32"), "nn.conv2d"};
+    const Choice choice = ChoiceOf(call, target);
+    EXPECT_EQ(choice.implementation, "te.conv2d.row_tiled");
+    return loop::Print(std::get<loop::Function>(choice.built.kernel)).find("allocate panel") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(packs("(1, 16, 32, 32)", "(32, 16, 1, 1)", Avx2()));
+  EXPECT_FALSE(packs("(1, 16, 32, 40)", "(32, 16, 1, 1)", Avx2()));
+  EXPECT_FALSE(packs("(1, 8, 32, 32)", "(32, 8, 1, 1)", Avx2()));    // all fit
+  EXPECT_FALSE(packs("(1, 16, 32, 32)", "(48, 16, 1, 1)", Avx2()));  // six filters wait
+  EXPECT_FALSE(packs("(1, 16, 32, 32)", "(32, 16, 1, 1)", Avx512()));
 }
 
 TEST(FormsTest, FormsThatRoundDifferentlyAreTakenWhereThatIsAllowed) {

@@ -96,6 +96,8 @@ void AddConvolutions(std::vector<OpCase>* cases) {
       {"depthwise_tall_multiplied", 1, 3, 6, 3, 6, 31, 3, 3, {1, 1}, {1, 1, 1, 1}},
       {"depthwise_tall_without_padding", 1, 2, 2, 2, 14, 34, 3, 3},
       {"depthwise_tall_of_one_tap", 1, 3, 3, 3, 10, 32, 1, 1},
+      {"depthwise_large_image", 1, 2, 2, 2, 421, 317, 3, 3, {1, 1}, {1, 1, 1, 1}},
+      {"depthwise_large_steps", 1, 2, 2, 2, 61, 59, 5, 3, {2, 2}, {2, 1, 2, 1}},
       {"depthwise_prime_rows", 1, 2, 2, 2, 11, 33, 3, 3, {1, 1}, {1, 1, 1, 1}},
       {"everything_1", 1, 1, 1, 1, 1, 1, 1, 1},
       {"kernel_as_large_as_the_image", 1, 2, 3, 1, 5, 7, 5, 7},
@@ -110,6 +112,7 @@ void AddConvolutions(std::vector<OpCase>* cases) {
       {"pointwise_padded", 1, 9, 24, 1, 7, 15, 1, 1, {1, 1}, {0, 0, 1, 1}},
       {"pointwise_many_channels", 1, 257, 16, 1, 4, 4, 1, 1},
       {"pointwise_aliasing_channels", 1, 65, 16, 1, 32, 32, 1, 1},
+      {"pointwise_aliasing_few_filters", 2, 9, 16, 1, 32, 64, 1, 1},
       // Few filters on rows of whole vectors.
       {"few_filters", 2, 3, 8, 1, 9, 96, 3, 3, {2, 2}, {1, 1, 1, 1}},
       {"few_filters_dilated", 1, 3, 5, 1, 8, 64, 3, 3, {1, 1}, {1, 2, 1, 2}, {1, 2}},
