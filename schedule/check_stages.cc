@@ -198,6 +198,21 @@ class ReadCheck {
   // From now on, indices that use one of these must be known to be inside of what there is.
   void Require(std::vector<Var> rounded) { rounded_ = std::move(rounded); }
 
+  // From now on, nothing is read where `condition` does not hold: what bounds an axis there holds
+  // for what is checked later.
+  void Assume(const Expr& condition) {
+    const loop::Bounds all = bounds_;
+    std::vector<Expr> parts;
+    loop::SplitConjunction(condition, &parts);
+    for (const Var& axis : rounded_) {
+      const loop::Interval range = bounds_.Of(axis);
+      Expr begin = range.low, end = range.high + 1;
+      for (const Expr& part : parts) loop::Tighten(part, axis, &begin, &end);
+      const loop::Interval first = loop::RangeOf(begin, all), last = loop::RangeOf(end - 1, all);
+      bounds_.Bind(axis, {std::max(range.low, first.low), std::min(range.high, last.high)});
+    }
+  }
+
   void Check(const Expr& e) {
     if (!runs_ || !seen_.insert(e.get()).second) return;
     if (const auto* select = e.As<loop::SelectNode>()) {
@@ -225,15 +240,7 @@ class ReadCheck {
   void CheckBranches(const loop::SelectNode& select) {
     const loop::Bounds all = bounds_;
     const auto seen = seen_;
-    std::vector<Expr> parts;
-    if (select.lazy) loop::SplitConjunction(select.condition, &parts);
-    for (const Var& axis : rounded_) {
-      const loop::Interval range = bounds_.Of(axis);
-      Expr begin = range.low, end = range.high + 1;
-      for (const Expr& part : parts) loop::Tighten(part, axis, &begin, &end);
-      const loop::Interval first = loop::RangeOf(begin, all), last = loop::RangeOf(end - 1, all);
-      bounds_.Bind(axis, {std::max(range.low, first.low), std::min(range.high, last.high)});
-    }
+    if (select.lazy) Assume(select.condition);
     Check(select.on_true);
     bounds_ = all;
     seen_ = seen;
@@ -344,12 +351,14 @@ void CheckRoundedReads(const Stage& stage, const NestBody& body, const std::vect
   }
   ReadCheck check(stage, ranges, function);
   check.Require(std::move(rounded));
-  for (const auto* list : {&body.initial, &body.target}) {
+  for (const Expr& e : body.initial) check.Check(e);
+  if (body.condition.defined()) {
+    check.Check(body.condition);
+    check.Assume(body.condition);
+  }
+  for (const auto* list : {&body.target, &body.values}) {
     for (const Expr& e : *list) check.Check(e);
   }
-  if (body.condition.defined()) check.Check(body.condition);
-  if (body.condition.defined() || !body.target.empty()) return;
-  for (const Expr& value : body.values) check.Check(value);
 }
 
 }  // namespace tenon::schedule

@@ -89,6 +89,65 @@ TEST_P(TailTest, MoreElementsInMemoryThatHasRoomForThem) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, TailTest, ::testing::Values(1, 2, 5, 7, 8, 9, 16, 17, 57));
 
+// What a term reads counts as what an element reads, but where its condition bounds the axis.
+TEST_P(TailTest, TermsPastTheEndAreReadOnlyWhereTheirConditionBoundsTheAxis) {
+  const auto masked = [&](const auto& condition) {
+    const Tensor b = Compute(
+        {3, n},
+        [&](const Var& y, const Var& x) {
+          return te::Where(Sum(a(y, n + 1 - x) * te::Cast(Float32, k.var), {k}),
+                           condition(x, k.var));
+        },
+        "B");
+    const Tensor c = Compute(
+        {3, n}, [&](const Var& y, const Var& x) { return b(y, x) * 2.0F; }, "C");
+    Schedule s(c);
+    const auto [blocks, lanes] = s[b].Split(b.axis(1), 8, Tail::kRoundUp);
+    s[b].Reorder({blocks, k, lanes}).Vectorize(lanes);
+    return s;
+  };
+  ExpectRight(masked([&](const Var& x, const Var& r) { return x < n && r <= x; }), {a});
+  const Schedule s = masked([](const Var& x, const Var& r) { return r <= x; });
+  // With two elements to spare, some sizes have room for all reads.
+  const std::int64_t rounded = (n + 7) / 8 * 8;
+  if (rounded <= n + 2) return ExpectRight(s, {a});
+  EXPECT_THAT(Refusal([&] {
+                Lower(s, {a, s.outputs()[0]}, "f");
+              }),
+              HasSubstr("stage B, Tail::kRoundUp: the iterations past the end read A"));
+}
+
+TEST_P(TailTest, AnUpdateThatIsRoundedUp) {
+  const auto rows = [&](std::int64_t size, const auto& condition) {
+    const Tensor e = Placeholder({size, 3}, Float32, "E");
+    const Tensor h = Compute(
+        {3, n},
+        [&](const Var&, const Var& y) {
+          return te::Where(te::Into(Sum(e(y, k.var), {k}), {2 - k.var, y}), condition(y));
+        },
+        "H");
+    const Tensor d = Compute(
+        {n, 3}, [&](const Var& y, const Var& c) { return h(c, y) * 2.0F; }, "D");
+    Schedule s(d);
+    s[h].Split(h.axis(1), 8, Tail::kRoundUp);
+    return std::pair(std::move(s), e);
+  };
+  const auto all = [](const Var& y) { return y >= 0; };
+  const auto [s, e] = rows(n, all);
+  if (n % 8 == 0) {
+    ExpectRight(s, {e});
+  } else {
+    EXPECT_THAT(Refusal([&] {
+                  Lower(s, {e, s.outputs()[0]}, "f");
+                }),
+                HasSubstr("stage H, Tail::kRoundUp: the iterations past the end read E at ax1"));
+  }
+  const auto [of_more, more] = rows(n + 7, all);
+  ExpectRight(of_more, {more});
+  const auto [of_some, some] = rows(n, [&](const Var& y) { return y < n; });
+  ExpectRight(of_some, {some});
+}
+
 TEST(TailTest, AreRecorded) {
   const Tensor a = Placeholder({10}, Float32, "A");
   const Tensor b = Compute(
