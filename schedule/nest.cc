@@ -113,16 +113,27 @@ class NestAxes {
     return condition;
   }
 
-  // That of an update, which goes to `indices`.
-  Expr UpdateCondition(const std::vector<Expr>& indices) const {
-    Expr condition = PredicateOf(indices);
-    if (body_.target.empty()) condition = OverhangCondition(updates_, true) && condition;
+  // Of the terms: those that do not count, or belong to elements that are not there, read nothing.
+  Expr TermCondition() const {
+    const ByVar values = Values(updates_);
+    Expr condition = OverhangCondition(updates_, /*with_reduce=*/true);
     for (std::size_t d = 0; d < op_.axes.size(); ++d) {
-      if (op_.axes[d].starts_only && !IsWhole(d)) {
+      if (!op_.axes[d].starts_only && !IsWhole(d))
+        condition = condition && IsInside(DataIndex(values, d), d);
+    }
+    return condition;
+  }
+
+  // Of what a term is added to, at `indices`, some of which may be computed.
+  Expr ElementCondition(const std::vector<Expr>& indices) const {
+    Expr condition = PredicateOf(indices);
+    for (std::size_t d = 0; d < op_.axes.size(); ++d) {
+      if (!op_.axes[d].starts_only) continue;
+      if (!IsWhole(d)) {
         condition = condition && indices[d] >= region_[d].min &&
                     indices[d] < region_[d].min + region_[d].extent;
       }
-      if (op_.axes[d].starts_only || !IsWhole(d)) condition = condition && IsInside(indices[d], d);
+      condition = condition && IsInside(indices[d], d);
     }
     return condition;
   }
@@ -230,12 +241,13 @@ class NestMaker : public NestAxes {
     const Expr counts =
         body_.condition.defined() ? loop::Substitute(body_.condition, roots) : loop::True();
     const Stmt update = Update(roots, indices);
-    if (body_.target.empty()) return loop::If(UpdateCondition(indices), loop::If(counts, update));
+    if (body_.target.empty())
+      return loop::If(TermCondition() && ElementCondition(indices), loop::If(counts, update));
     // Where a term goes is computed only for one that counts.
-    Stmt placed = loop::If(UpdateCondition(indices), update);
+    Stmt placed = loop::If(ElementCondition(indices), update);
     for (std::size_t i = computed.size(); i-- > 0;)
       placed = loop::LetStmt(computed[i].first, computed[i].second, placed);
-    return loop::If(OverhangCondition(updates_, true), loop::If(counts, placed));
+    return loop::If(TermCondition(), loop::If(counts, placed));
   }
 
   Stmt Update(const ByVar& roots, const std::vector<Expr>& indices) const {

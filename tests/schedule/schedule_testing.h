@@ -34,8 +34,9 @@ inline std::string LoopsOf(const Schedule& s, const std::vector<Tensor>& args) {
   return loop::Print(f);
 }
 
-// Compiles and runs on random float32 inputs and compares every output with the interpreter's. All
-// extents must be constant. Outputs start as NaN, so an element that is not written shows.
+// Compiles and runs on random float32 inputs and compares every output with the interpreter's. No
+// access may be outside of its memory. All extents must be constant. Outputs start as NaN, so an
+// element that is not written shows.
 inline void ExpectRight(const Schedule& s, const std::vector<Tensor>& inputs,
                         float tolerance = 1e-4F) {
   std::vector<Tensor> args = inputs;
@@ -58,7 +59,7 @@ inline void ExpectRight(const Schedule& s, const std::vector<Tensor>& inputs,
   }
   const loop::PipelineOptions verified = {.verify = true};
   const loop::Function f = Lower(s, args, "kernel", {.pipeline = verified});
-  const auto kernel = jit::Compile(f, {.pipeline = verified});
+  const auto kernel = jit::Compile(f, {.check_bounds = true, .pipeline = verified});
   ASSERT_TRUE(kernel.ok()) << kernel.status() << loop::Print(f);
   const absl::Status status = kernel->Run(arrays);
   ASSERT_TRUE(status.ok()) << status;

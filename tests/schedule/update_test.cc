@@ -82,6 +82,19 @@ TEST_P(HistogramTest, IsComputedAtATileOfItsReader) {
   ExpectRight(rows, {x});
 }
 
+// Rows past the end are no rows of what their bins are read from.
+TEST_P(HistogramTest, IsComputedAtARowOfAnUnevenSplit) {
+  for (const bool by_parts : {false, true}) {
+    for (const bool inside : {false, true}) {
+      Schedule s(d);
+      const auto [outer, inner] =
+          by_parts ? s[d].SplitParts(d.axis(0), 2) : s[d].Split(d.axis(0), 2);
+      s[h].ComputeAt(s[d], inside ? inner : outer);
+      ExpectRight(s, {x});
+    }
+  }
+}
+
 // Each part counts for itself: a histogram in parallel.
 TEST_P(HistogramTest, RFactorCountsInParts) {
   Schedule s(h);
