@@ -5,6 +5,7 @@
 
 #include "tenon/support/real_text.h"
 #include "tenon/support/strings.h"
+#include "tenon/tune/record_checks.h"
 
 namespace tenon::tools {
 
@@ -31,6 +32,13 @@ CLI::Validator RealNumber(double low, double high) {
                   range);
   };
   return CLI::Validator(check, StrCat("[", range, "]"));
+}
+
+CLI::Validator Day() {
+  const auto check = [](std::string& text) -> std::string {
+    return tune::IsDay(text) ? "" : StrCat(text, " is no day; write it as 2026-11-25");
+  };
+  return CLI::Validator(check, "");
 }
 
 }  // namespace tenon::tools

@@ -16,6 +16,9 @@ CLI::Validator WholeNumber(std::uint64_t low,
 // A number from `low` to `high`, or from `low` on.
 CLI::Validator RealNumber(double low, double high = std::numeric_limits<double>::infinity());
 
+// A day of the calendar, as 2026-11-25.
+CLI::Validator Day();
+
 }  // namespace tenon::tools
 
 #endif  // TENON_TOOLS_OPTION_CHECKS_H_

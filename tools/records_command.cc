@@ -1,5 +1,7 @@
 // tenon records: shows, merges and prunes the records of races.
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -10,6 +12,7 @@
 #include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/option_checks.h"
 #include "tenon/tools/records_json.h"
 #include "tenon/tune/best.h"
 #include "tenon/tune/records.h"
@@ -109,10 +112,18 @@ void Export(const RecordsArguments& arguments) {
 }
 
 void Import(const RecordsArguments& arguments) {
+  std::vector<std::size_t> counts;
+  std::vector<tune::RecordWithText> all;  // of all files, before one is written
+  for (const std::string& from : arguments.from) {
+    std::vector<tune::RecordWithText> read = RecordsOfJson(from);
+    counts.push_back(read.size());
+    std::ranges::move(read, std::back_inserter(all));
+  }
   Records into = ValueOrThrow(Records::Open(arguments.into, Access::kWrite));
-  for (const std::string& from : arguments.from)
-    std::printf("%s: %lld records\n", from.c_str(),
-                static_cast<long long>(ImportRecords(from, &into)));
+  const absl::Status added = into.Add(all);
+  if (!added.ok()) throw FromStatus(added);
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    std::printf("%s: %zu records\n", arguments.from[i].c_str(), counts[i]);
 }
 
 void Merge(const RecordsArguments& arguments) {
@@ -186,7 +197,8 @@ void AddRecordsCommand(CLI::App* app) {
   prune->add_flag("--foreign", arguments->foreign, "those of other machines");
   prune->add_flag("--losers", arguments->losers, "those of choices that did not win");
   prune->add_option("--before", arguments->before, "those from before a day")
-      ->type_name("2026-11-25");
+      ->type_name("YYYY-MM-DD")
+      ->check(Day());
 }
 
 }  // namespace tenon::tools

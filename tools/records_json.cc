@@ -7,7 +7,7 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/model_file.h"
-#include "tenon/tune/best.h"
+#include "tenon/tune/record_checks.h"
 
 namespace tenon::tools {
 namespace {
@@ -47,6 +47,13 @@ void FromJson(const Json& json, tune::Scope* scope) {
   }
   if (text != ToString(*scope)) throw InvalidArgument(StrCat("there is no scope '", text, "'"));
 }
+// A fraction would lose what makes it one.
+void FromJson(const Json& json, std::int64_t* value) {
+  const auto number =
+      json.is_number_integer() ? ParseNumber<std::int64_t>(json.dump()) : std::nullopt;
+  if (!number) throw Json::type_error::create(302, "no whole number of 64 bits", &json);
+  *value = *number;
+}
 void FromJson(const Json& json, auto* value) { json.get_to(*value); }
 
 Record RecordOf(const Json& json) {
@@ -59,7 +66,7 @@ Record RecordOf(const Json& json) {
       throw InvalidArgument(StrCat("its ", name, " is ", json.at(name).dump()));
     }
   });
-  tune::ChoiceOf(record);  // throws where it is no choice
+  tune::CheckRecord(record);
   return record;
 }
 
@@ -76,25 +83,21 @@ std::string RecordsToJson(const Records& file, const std::vector<Record>& record
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::int64_t ImportRecords(const std::string& path, Records* records) {
+std::vector<tune::RecordWithText> RecordsOfJson(const std::string& path) {
   const Json all = Json::parse(ReadWhole(path), nullptr, false);
   if (!all.is_array())
     throw InvalidArgument(StrCat(path, " is no JSON array, as tenon records export writes it"));
-  std::vector<std::pair<Record, std::string>> read;
+  std::vector<tune::RecordWithText> read;
   for (std::size_t i = 0; i < all.size(); ++i) {
     try {
       if (!all[i].is_object() || !all[i].contains("text") || !all[i]["text"].is_string())
         throw InvalidArgument("it is no object with the text of its content");
-      read.emplace_back(RecordOf(all[i]), all[i]["text"].get<std::string>());
+      read.push_back({RecordOf(all[i]), all[i]["text"].get<std::string>()});
     } catch (const Error& error) {
       throw InvalidArgument(StrCat(path, ": record ", i, ": ", error.message()));
     }
   }
-  for (const auto& [record, text] : read) {
-    const absl::Status added = records->Add(record, text);
-    if (!added.ok()) throw FromStatus(added);
-  }
-  return static_cast<std::int64_t>(read.size());
+  return read;
 }
 
 }  // namespace tenon::tools

@@ -2,7 +2,7 @@
 // the content.
 //
 //   WriteFile("records.json", {RecordsToJson(records, records.Find().value())});
-//   ImportRecords("records.json", &records);
+//   absl::Status status = records.Add(RecordsOfJson("records.json"));
 #ifndef TENON_TOOLS_RECORDS_JSON_H_
 #define TENON_TOOLS_RECORDS_JSON_H_
 
@@ -16,9 +16,9 @@ namespace tenon::tools {
 // `records` are some of `file`.
 std::string RecordsToJson(const tune::Records& file, const std::vector<tune::Record>& records);
 
-// Adds the records of a JSON file. Answers how many it has. Throws InvalidArgument for a file that
-// holds something else, naming the record and the column; nothing is added then.
-std::int64_t ImportRecords(const std::string& path, tune::Records* records);
+// The records of a JSON file. Throws InvalidArgument for a file that holds something else, or a
+// value that no race gives, naming the record and the column.
+std::vector<tune::RecordWithText> RecordsOfJson(const std::string& path);
 
 }  // namespace tenon::tools
 

@@ -204,10 +204,18 @@ absl::StatusOr<Records> Records::Open(const std::string& path, Access access) {
 }
 
 absl::Status Records::Add(const Record& record, const std::string& text) {
+  return Add({{.record = record, .text = text}});
+}
+
+absl::Status Records::Add(const std::vector<RecordWithText>& records) {
   return CatchErrors([&] {
     Transaction transaction(*database_);
-    InsertText(*database_, record.content, text);
-    Insert(*database_, {record});
+    std::vector<Record> added;
+    for (const RecordWithText& one : records) {
+      InsertText(*database_, one.record.content, one.text);
+      added.push_back(one.record);
+    }
+    Insert(*database_, added);
     transaction.Commit();
   });
 }

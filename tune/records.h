@@ -55,6 +55,11 @@ std::string VersionsText();
 // The time now, as records have it.
 std::string DateText();
 
+struct RecordWithText {
+  Record record;
+  std::string text;  // what `record.content` is the key of
+};
+
 struct RecordFilter {
   std::optional<std::string> content = std::nullopt;  // or the first digits of it
   std::optional<std::string> target = std::nullopt;
@@ -70,6 +75,8 @@ class Records {
 
   // `text` is what `record.content` is the key of. A record that is there already stays.
   absl::Status Add(const Record& record, const std::string& text);
+  // All of them, or none.
+  absl::Status Add(const std::vector<RecordWithText>& records);
   // By content, target, threads, choice and date.
   absl::StatusOr<std::vector<Record>> Find(const RecordFilter& filter = {}) const;
   absl::StatusOr<std::string> TextOf(const std::string& content) const;

@@ -140,6 +140,9 @@ TEST_F(TuneCommandTest, MergesAndPrunes) {
               HasSubstr("1 records removed"));
   EXPECT_THAT(OutputOf("records prune --before 2026-01-01 --records %/both.sqlite"),
               HasSubstr("0 records removed"));
+  for (const char* text : {"26-11-2026", "2026-02-30", "zzz", "''"})
+    EXPECT_THAT(ErrorOf(StrCat("records prune --before ", text, " --records %/both.sqlite")),
+                HasSubstr("is no day; write it as 2026-11-25"));
   EXPECT_THAT(OutputOf("records prune --foreign --records %/both.sqlite"),
               HasSubstr("1 records removed"));
   EXPECT_THAT(OutputOf("records list --records %/both.sqlite"), IsEmpty());
@@ -182,6 +185,13 @@ TEST_F(TuneCommandTest, AFileThatHoldsOtherThingsThanRecordsAddsNone) {
   EXPECT_THAT(with("threads", "two"), HasSubstr("record 1: its threads is \"two\""));
   EXPECT_THAT(with("scope", "world"), HasSubstr("record 1: there is no scope 'world'"));
   EXPECT_THAT(with("choice", "te.dense.tiled rows=many"), HasSubstr("record 1: "));
+  EXPECT_THAT(with("rounds", 2.5), HasSubstr("record 1: its rounds is 2.5"));
+  EXPECT_THAT(with("rounds", 1e30), HasSubstr("record 1: its rounds is 1e+30"));
+  EXPECT_THAT(with("ratio", -0.5), HasSubstr("record 1: its ratio is -0.5; it must be above 0"));
+  EXPECT_THAT(with("date", "soon"), HasSubstr("record 1: its date is 'soon'"));
+  Write("good.json", good.dump());
+  EXPECT_THAT(ErrorOf("records import %/r.sqlite %/good.json %/x.json"), HasSubstr("record 1: "));
+  EXPECT_FALSE(fs::exists(Path("r.sqlite")));
   EXPECT_THAT(ErrorOf("records import %/r.sqlite %/absent.json"), HasSubstr("absent.json"));
   EXPECT_THAT(ValueOrThrow(Opened("r.sqlite").Find()), IsEmpty());
 }
