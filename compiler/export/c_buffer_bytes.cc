@@ -1,6 +1,9 @@
 // Sums and products wrap, so that no extent is undefined behaviour. What wraps fits no array.
 #include "tenon/compiler/export/c_buffer_bytes.h"
 
+#include <unordered_map>
+
+#include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -9,11 +12,22 @@ namespace {
 
 using loop::Expr;
 
+// Each operation becomes a variable of its own, once: expressions may share parts at every level,
+// and written out as trees these grow beyond all bounds.
 class Writer {
  public:
   explicit Writer(const loop::Function& function) : function_(function) {}
 
-  std::string Of(const Expr& e) const {
+  // The name of the value, whose operations Definitions() has from then on.
+  std::string Of(const Expr& e) {
+    const auto [found, is_new] = names_.try_emplace(e);
+    if (is_new) names_[e] = NewNameOf(e);
+    return names_[e];
+  }
+  const std::string& Definitions() const { return definitions_; }
+
+ private:
+  std::string NewNameOf(const Expr& e) {
     if (const auto* number = e.As<loop::IntImmNode>())
       return StrCat("INT64_C(", number->value, ")");
     if (const auto* cast = e.As<loop::CastNode>()) return Of(cast->value);
@@ -23,23 +37,27 @@ class Writer {
     const std::string a = Of(binary->a), b = Of(binary->b);
     switch (binary->op) {
       case loop::BinaryOp::kAdd:
-        return Wrapping(a, "+", b);
+        return Variable(Wrapping(a, "+", b));
       case loop::BinaryOp::kSub:
-        return Wrapping(a, "-", b);
+        return Variable(Wrapping(a, "-", b));
       case loop::BinaryOp::kMul:
-        return Wrapping(a, "*", b);
+        return Variable(Wrapping(a, "*", b));
       case loop::BinaryOp::kFloorDiv:
-        return StrCat("(", a, " / ", b, " - (", a, " % ", b, " < 0))");
+        return Variable(StrCat(a, " / ", b, " - (", a, " % ", b, " < 0)"));
       case loop::BinaryOp::kMin:
-        return StrCat("(", a, " < ", b, " ? ", a, " : ", b, ")");
+        return Variable(StrCat(a, " < ", b, " ? ", a, " : ", b));
       case loop::BinaryOp::kMax:
-        return StrCat("(", a, " > ", b, " ? ", a, " : ", b, ")");
+        return Variable(StrCat(a, " > ", b, " ? ", a, " : ", b));
       default:
         Refuse();
     }
   }
-
- private:
+  // Equal operations are one variable.
+  std::string Variable(const std::string& value) {
+    const auto [found, is_new] = variables_.try_emplace(value, StrCat("v", variables_.size()));
+    if (is_new) StrAppend(&definitions_, "  const int64_t ", found->second, " = ", value, ";\n");
+    return found->second;
+  }
   static std::string Wrapping(const std::string& a, const char* operation, const std::string& b) {
     return StrCat("(int64_t)((uint64_t)", a, " ", operation, " (uint64_t)", b, ")");
   }
@@ -55,14 +73,16 @@ class Writer {
   }
 
   const loop::Function& function_;
+  std::unordered_map<Expr, std::string, loop::ExprHash, loop::ExprSame> names_;
+  std::unordered_map<std::string, std::string> variables_;
+  std::string definitions_;
 };
 
 }  // namespace
 
 std::string CBufferBytes(const loop::Function& function, const std::string& name) {
-  const Writer writer(function);
-  std::string text = StrCat("static void ", name,
-                            "(const int64_t* extents, int64_t* bytes) {\n  (void)extents;\n");
+  Writer writer(function);
+  std::string text;
   for (std::size_t i = 0; i < function.buffers.size(); ++i) {
     const loop::Buffer& buffer = function.buffers[i];
     StrAppend(&text, "  bytes[", i, "] = ", buffer->dtype.bytes(), ";\n");
@@ -70,7 +90,9 @@ std::string CBufferBytes(const loop::Function& function, const std::string& name
       StrAppend(&text, "  bytes[", i, "] = (int64_t)((uint64_t)bytes[", i, "] * (uint64_t)",
                 writer.Of(extent), ");\n");
   }
-  return text + "}\n";
+  return StrCat("static void ", name,
+                "(const int64_t* extents, int64_t* bytes) {\n  (void)extents;\n",
+                writer.Definitions(), text, "}\n");
 }
 
 }  // namespace tenon::compiler
