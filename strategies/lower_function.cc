@@ -128,7 +128,8 @@ class Lowering {
 
   // What `e` and all that it reads make.
   void Visit(const Expr& root) {
-    ir::VisitPostOrder(root, [&](const Expr& e) { VisitOne(e); });
+    ir::VisitPostOrder(
+        root, [&](const Expr& e) { VisitOne(e); }, ir::OutsideLiterals(root));
   }
 
   // Calls `use` with the call as computes see it; what it reads must be visited.

@@ -275,12 +275,15 @@ void RequireBuilt(const Group& group, const Built& built) {
 
 const ir::CallNode* Group::Anchor() const {
   const ir::CallNode* anchor = nullptr;
-  ir::VisitPostOrder(function->body, [&](const ir::Expr& e) {
-    const auto* call = e.As<ir::CallNode>();
-    if (call != nullptr && call->op() != nullptr &&
-        ops::OpOf(*call)->pattern == ops::OpPattern::kOutEWiseFusable)
-      anchor = call;
-  });
+  ir::VisitPostOrder(
+      function->body,
+      [&](const ir::Expr& e) {
+        const auto* call = e.As<ir::CallNode>();
+        if (call != nullptr && call->op() != nullptr &&
+            ops::OpOf(*call)->pattern == ops::OpPattern::kOutEWiseFusable)
+          anchor = call;
+      },
+      ir::OutsideLiterals(function->body));
   if (anchor != nullptr) return anchor;
   const auto* alone = function->body.As<ir::CallNode>();
   if (alone == nullptr || alone->op() == nullptr) return nullptr;

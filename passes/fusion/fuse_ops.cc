@@ -10,6 +10,7 @@
 #include "tenon/passes/fusion/fuse_extended.h"
 #include "tenon/passes/fusion/fusion_explain.h"
 #include "tenon/passes/fusion/fusion_groups.h"
+#include "tenon/passes/groups.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::passes {
@@ -101,7 +102,7 @@ class Rewriter {
     frame.children = ir::Children(e);
     const auto* call = e.As<CallNode>();
     const auto* function = e.As<ir::FunctionNode>();
-    if (function != nullptr && function->is_primitive()) {
+    if (function != nullptr && IsGroup(*function)) {
       frame.children.clear();
     } else if (call != nullptr && call->op() != nullptr) {
       frame.children.erase(frame.children.begin());
@@ -192,7 +193,7 @@ class Rewriter {
 
 ir::Module FuseOps(const ir::Module& module, const FuseOptions& options) {
   return module.Map([&](const Expr& function) {
-    if (function.As<ir::FunctionNode>()->is_primitive()) return function;
+    if (IsGroup(*function.As<ir::FunctionNode>())) return function;
     const std::vector<FusionNode> nodes = MakeFusionGraph(function);
     const FusionGroups groups = ExtendGroups(nodes, GroupNodes(nodes, options), options);
     if (options.report != nullptr) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tenon/ir/visit.h"
+#include "tenon/passes/groups.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -23,7 +24,7 @@ class Builder {
   std::vector<FusionNode> Build(const Expr& function) {
     const auto enter = [](const Expr& e) {
       const auto* f = e.As<ir::FunctionNode>();
-      return f == nullptr || !f->is_primitive();
+      return f == nullptr || !IsGroup(*f);
     };
     ir::VisitPostOrder(
         function,

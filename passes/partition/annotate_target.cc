@@ -2,6 +2,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/passes/fusion/outline_groups.h"
+#include "tenon/passes/groups.h"
 #include "tenon/passes/partition/marked_regions.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -84,8 +85,7 @@ ir::Module AnnotateTarget(const ir::Module& module, const std::vector<CodeGenera
   }
   const Annotator annotator(module, generators, include_non_call_ops);
   return module.Map([&](const Expr& function) {
-    return MayHoldRegions(*function.As<ir::FunctionNode>()) ? annotator.Annotate(function)
-                                                            : function;
+    return IsGroup(*function.As<ir::FunctionNode>()) ? function : annotator.Annotate(function);
   });
 }
 

@@ -176,9 +176,4 @@ Expr WriteMarks(const MarkedRegions& regions) {
       ir::OutsideLiterals(regions.function));
 }
 
-bool MayHoldRegions(const ir::FunctionNode& function) {
-  return !function.is_primitive() && !function.HasAttr("Composite") &&
-         !function.HasAttr("Codegen") && !function.HasAttr("Compiler");
-}
-
 }  // namespace tenon::passes

@@ -35,10 +35,6 @@ bool HasMarks(const ir::Expr& function);
 MarkedRegions ReadMarks(const ir::Expr& function);
 ir::Expr WriteMarks(const MarkedRegions& regions);
 
-// Whether to search `function` for regions: not when it is already a kernel, a composite or a
-// region.
-bool MayHoldRegions(const ir::FunctionNode& function);
-
 }  // namespace tenon::passes
 
 #endif  // TENON_PASSES_PARTITION_MARKED_REGIONS_H_

@@ -1,6 +1,7 @@
 #include "tenon/passes/partition/merge_compiler_regions.h"
 
 #include "tenon/ir/visit.h"
+#include "tenon/passes/groups.h"
 #include "tenon/passes/partition/join_regions.h"
 #include "tenon/passes/partition/marked_regions.h"
 
@@ -33,8 +34,8 @@ Expr Merge(const Expr& function) {
 
 ir::Module MergeCompilerRegions(const ir::Module& module) {
   return module.Map([](const Expr& function) {
-    return MayHoldRegions(*function.As<ir::FunctionNode>()) && HasMarks(function) ? Merge(function)
-                                                                                  : function;
+    return !IsGroup(*function.As<ir::FunctionNode>()) && HasMarks(function) ? Merge(function)
+                                                                            : function;
   });
 }
 

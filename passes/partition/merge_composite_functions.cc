@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tenon/passes/fusion/outline_groups.h"
+#include "tenon/passes/groups.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/partition/join_regions.h"
 
@@ -27,8 +28,7 @@ ir::Module MergeCompositeFunctions(const ir::Module& input,
   const ir::Module module = InferType(input);
   FunctionAdder adder(module);
   for (const auto& [name, function] : module.functions()) {
-    const auto& node = *function.As<FunctionNode>();
-    if (node.is_primitive() || node.HasAttr("Composite") || node.HasAttr("Codegen")) continue;
+    if (IsGroup(*function.As<FunctionNode>())) continue;
     OutlineRequest request;
     request.groups = JoinRegions(function, [&](const Expr& e) {
       const Expr composite = CalledComposite(module, e);

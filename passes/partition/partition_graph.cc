@@ -7,6 +7,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/passes/fusion/outline_groups.h"
+#include "tenon/passes/groups.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/partition/marked_regions.h"
 #include "tenon/support/strings.h"
@@ -88,7 +89,7 @@ class Partitioner {
   }
 
   static bool IsMarked(const Expr& function) {
-    return MayHoldRegions(*function.As<ir::FunctionNode>()) && HasMarks(function);
+    return !IsGroup(*function.As<ir::FunctionNode>()) && HasMarks(function);
   }
 
  private:

@@ -10,6 +10,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/passes/fusion/outline_groups.h"
+#include "tenon/passes/groups.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pattern/pattern_match.h"
 #include "tenon/support/error.h"
@@ -123,10 +124,6 @@ class MatchFinder {
   std::vector<std::optional<Match>> matches_;
 };
 
-bool IsGroupAlready(const FunctionNode& function) {
-  return function.is_primitive() || function.HasAttr("Composite") || function.HasAttr("Codegen");
-}
-
 // The function of a group, inside one that names the code generator.
 Expr WrapForCodegen(const Expr& composite, const std::string& codegen, const std::string& symbol) {
   const auto& inner = *composite.As<FunctionNode>();
@@ -183,7 +180,7 @@ ir::Module FuseOpsByPattern(const ir::Module& module, const std::vector<FusionPa
       throw InvalidArgument(StrCat("the fusion pattern ", pattern.name, " is null"));
     const ir::Module before = adder.module().Build();
     for (const auto& [name, function] : before.functions()) {
-      if (IsGroupAlready(*function.As<FunctionNode>())) continue;
+      if (IsGroup(*function.As<FunctionNode>())) continue;
       if (!entries.empty() && !entries.contains(name)) continue;
       std::vector<Match> matches = MatchFinder(function, pattern).Find();
       if (matches.empty()) continue;

@@ -7,6 +7,7 @@
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/ops/builders.h"
 #include "tenon/passes/bind_params.h"
+#include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/passes/partition/merge_composite_functions.h"
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 #include "tenon/strategies/onednn/facts.h"
@@ -69,6 +70,36 @@ def @main(%data: Tensor[(1, 5, 7, 9), float32], %weight: Tensor[(17, 5, 3, 3), f
 }
 Pattern ReshapeAddRelu() {
   return IsOp("nn.relu")(IsOp("add")(Conv(), IsOp("reshape")(Wildcard())));
+}
+
+// Fusion leaves what belongs to a code generator to it.
+TEST(CompositeTest, FusionAfterPartitioningChangesNoComposite) {
+  const ir::Module module = ConvReshapeAddRelu();
+  const runtime::Inputs inputs = RandomInputs(module, 7);
+  const ir::Module offloaded = Offloaded(module, "dnnl.conv2d_relu", ReshapeAddRelu());
+  const ir::Module fused = passes::FuseOps(offloaded);
+  EXPECT_EQ(Print(fused), Print(offloaded));
+  ExpectClose(ResultsOf(fused, inputs)[0], Interpreted(module, inputs)[0]);
+  EXPECT_THAT(Implementations(fused), Each(StartsWith("onednn")));
+}
+
+// Of such a function there is no kernel, whatever the function inside has for an anchor.
+TEST(CompositeTest, AKernelThatHoldsAFunctionIsRefusedInWords) {
+  for (const char* call : {"nn.conv2d(%p0, %p0)", "nn.relu(%p0)"}) {
+    const absl::StatusOr<Executable> compiled = Compile(Parsed(StrCat(R"(
+def @main(%x: Tensor[(3, 3, 1, 1), float32]) {
+  %0 = fn (%a: Tensor[(3, 3, 1, 1), float32], Primitive=1, Composite="dnnl.some") {
+    %1 = fn (%p0: Tensor[(3, 3, 1, 1), float32], Primitive=1) { )",
+                                                                      call, R"( };
+    %1(%a)
+  };
+  %0(%x)
+})")));
+    ASSERT_FALSE(compiled.ok());
+    EXPECT_EQ(compiled.status().code(), absl::StatusCode::kUnimplemented);
+    EXPECT_THAT(compiled.status().ToString(),
+                HasSubstr("a fused function holds operator calls only"));
+  }
 }
 
 // The bias is not zero, and the name says nothing of it.

@@ -46,6 +46,23 @@ INSTANTIATE_TEST_SUITE_P(
                   "  %0 = fn (%p0: Tensor[(2), float32], Primitive=1) { exp(exp(%p0)) };\n"
                   "  %0(%x)\n"
                   "}"},
+        Unchanged{"AFunctionOfACodeGenerator",
+                  "def @f(%x: Tensor[(2), float32], Codegen=\"dnnl\") { exp(exp(%x)) }\n"
+                  "def @main(%x: Tensor[(2), float32]) { @f(%x) }"},
+        Unchanged{"ARegionOfACodeGenerator",
+                  "def @f(%x: Tensor[(2), float32], Compiler=\"npu\") { exp(exp(%x)) }\n"
+                  "def @main(%x: Tensor[(2), float32]) { @f(%x) }"},
+        Unchanged{"ACompositeFunction",
+                  "def @f(%x: Tensor[(2), float32], Composite=\"dnnl.exp\") { exp(exp(%x)) }\n"
+                  "def @main(%x: Tensor[(2), float32]) { @f(%x) }"},
+        Unchanged{"ACompositeWithinAFunctionOfACodeGenerator",
+                  "def @main(%x: Tensor[(2), float32]) {\n"
+                  "  %0 = fn (%p0: Tensor[(2), float32], Codegen=\"dnnl\") {\n"
+                  "    %1 = fn (%p1: Tensor[(2), float32], Composite=\"dnnl.exp\") { exp(%p1) };\n"
+                  "    %1(%p0)\n"
+                  "  };\n"
+                  "  %0(%x)\n"
+                  "}"},
         Unchanged{"APrimitiveGlobalFunction",
                   "def @main(%x: Tensor[(2), float32], Primitive=1) { exp(exp(%x)) }"}),
     [](const auto& info) { return info.param.name; });

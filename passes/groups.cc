@@ -1,0 +1,10 @@
+#include "tenon/passes/groups.h"
+
+namespace tenon::passes {
+
+bool IsGroup(const ir::FunctionNode& function) {
+  return function.is_primitive() || function.HasAttr("Composite") || function.HasAttr("Codegen") ||
+         function.HasAttr("Compiler");
+}
+
+}  // namespace tenon::passes

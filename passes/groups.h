@@ -1,0 +1,15 @@
+// Which functions passes that make groups leave as they are.
+#ifndef TENON_PASSES_GROUPS_H_
+#define TENON_PASSES_GROUPS_H_
+
+#include "tenon/ir/expr.h"
+
+namespace tenon::passes {
+
+// Whether it is a group already: a kernel (Primitive), what matches a pattern (Composite), or what
+// belongs to a code generator (Codegen, Compiler).
+bool IsGroup(const ir::FunctionNode& function);
+
+}  // namespace tenon::passes
+
+#endif  // TENON_PASSES_GROUPS_H_
