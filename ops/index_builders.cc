@@ -45,6 +45,10 @@ Expr BroadcastToExtents(const Expr& x, std::vector<Expr> others, std::string sha
   return CallOp("broadcast_to_extents", {x, ir::Tuple::Make(std::move(others))},
                 Attrs::Make(ExtentsAttrs{.shape = std::move(shape)}));
 }
+Expr ReshapeToExtents(const Expr& x, std::vector<Expr> others, std::string shape) {
+  return CallOp("reshape_to_extents", {x, ir::Tuple::Make(std::move(others))},
+                Attrs::Make(ExtentsAttrs{.shape = std::move(shape)}));
+}
 Expr IndexAlong(const Expr& x, IndexAlongAttrs a) {
   return CallOp("index_along", {x}, Attrs::Make(a));
 }

@@ -40,6 +40,8 @@ Expr OneHot(const Expr& indices, const Expr& on_value, const Expr& off_value, On
 Expr BroadcastTo(const Expr& x, Ints shape);
 // To a shape of which "x1_0" is the extent of axis 0 of others[1].
 Expr BroadcastToExtents(const Expr& x, std::vector<Expr> others, std::string shape);
+// The same elements under such a shape.
+Expr ReshapeToExtents(const Expr& x, std::vector<Expr> others, std::string shape);
 // The place of each element along an axis.
 Expr IndexAlong(const Expr& x, IndexAlongAttrs attrs = {});
 Expr Repeat(const Expr& x, std::int64_t repeats, std::int64_t axis = 0);

@@ -4,6 +4,8 @@
 
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/data_op.h"
+#include "tenon/ops/extent_attrs.h"
+#include "tenon/ops/given_extents.h"
 #include "tenon/ops/layout_rules.h"
 #include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
@@ -58,6 +60,16 @@ void ReshapeLike(TypeCall& call) {
   const Dim from = Product(x->shape);
   const Dim to = Product(shape);
   if (call.Differ(from, to)) call.Refuse("the two shapes have different numbers of elements");
+  call.LearnResult(TensorType(std::move(shape), x->dtype));
+}
+
+void ReshapeToExtents(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  const auto fields = call.tensors(1);
+  if (x == nullptr || !fields) return;
+  std::vector<Dim> shape = GivenExtents(call, call.attrs<ExtentsAttrs>().shape, *fields);
+  if (call.Differ(Product(x->shape), Product(shape)))
+    call.Refuse("the two shapes have different numbers of elements");
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
 
@@ -231,6 +243,13 @@ void RegisterShapeOps(OpRegistry& registry) {
       .Argument("shape_like", "Tensor", "gives the shape")
       .Attrs<ReshapeLikeAttrs>()
       .TypeRelation(ReshapeLike, "ReshapeLike")
+      .ReshapeOnly();
+  DataOp(registry, "reshape_to_extents",
+         "the same elements under a shape of expressions of the extents of other tensors", 10,
+         kInjective)
+      .Argument("extents", "Tuple", "tensors whose extents the shape names")
+      .Attrs<ExtentsAttrs>()
+      .TypeRelation(ReshapeToExtents, "ReshapeToExtents")
       .ReshapeOnly();
   DataOp(registry, "nn.batch_flatten", "all axes but the first become one", 2, kInjective)
       .TypeRelation(BatchFlatten, "BatchFlatten")

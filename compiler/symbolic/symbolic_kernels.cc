@@ -19,12 +19,13 @@ namespace {
 
 using ir::Expr;
 
-// Views of memory, whatever the extents.
+// Views of memory, whatever the extents. A tuple inside has arrays of which only extents are read.
 bool OnlyReshapes(const ir::FunctionNode& function) {
-  bool only = true;
+  bool only = function.body.kind() != ir::ExprKind::kTuple;
   ir::VisitPostOrder(function.body, [&](const Expr& e) {
     const auto* call = e.As<ir::CallNode>();
     only = only && (e.kind() == ir::ExprKind::kVar || e.kind() == ir::ExprKind::kOp ||
+                    e.kind() == ir::ExprKind::kTuple ||
                     (call != nullptr && call->op() != nullptr && ops::OpOf(*call)->reshape_only));
   });
   return only;

@@ -32,7 +32,7 @@ Expr BeyondLengths(const Node& node, const Expr& lengths, const Extents& of) {
   const Expr place = node.Typed(ops::Cast(PlacesAlong(node, 2, 1, of.keys), Int32));
   const Expr given = node.Typed(ops::Cast(lengths, Int32));
   const bool has_begin = DimsOf(lengths)[0] != of.batch;
-  const Expr rows = node.Typed(ReshapeTo(given, {has_begin ? 2 : 1, of.batch, 1}));
+  const Expr rows = node.Typed(ReshapeTo(node.extents(), given, {has_begin ? 2 : 1, of.batch, 1}));
   const Expr is_after =
       node.Typed(Compare(known.greater_equal, place, node.Typed(ElementAlong(rows, 0, 0))));
   if (!has_begin) return is_after;
@@ -69,7 +69,7 @@ Expr Addend(const Node& node, const AttentionOptions& options, const Extents& of
   const Dim rows = shape.size() == 3 ? of.queries : 1;
   const Expr added =
       ops::Where(node.Typed(is_masked), ops::Scalar(options.masked, type), ops::Scalar(0, type));
-  return node.Typed(ReshapeTo(node.Typed(added), {of.batch, 1, rows, of.keys}));
+  return node.Typed(ReshapeTo(node.extents(), node.Typed(added), {of.batch, 1, rows, of.keys}));
 }
 
 // Which keys come after a query, [queries, keys]. The last query sees all of them.
@@ -103,7 +103,8 @@ Expr SplitHeads(const Node& node, const Expr& x, std::int64_t heads) {
   const std::int64_t size = shape[2].value();
   if (size % heads != 0)
     throw InvalidArgument(StrCat(size, " elements are not divided by ", heads, " heads"));
-  const Expr parts = node.Typed(ReshapeTo(x, {shape[0], shape[1], heads, size / heads}));
+  const Expr parts =
+      node.Typed(ReshapeTo(node.extents(), x, {shape[0], shape[1], heads, size / heads}));
   return node.Typed(ops::Transpose(parts, Ints{0, 2, 1, 3}));
 }
 
@@ -139,7 +140,7 @@ Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& option
                                  " scores are supported"));
   const DataType type = DataTypeOf(heads.query);
   const auto flat = [&](const Expr& x, const Dim& length, const Dim& size) {
-    return node.Typed(ReshapeTo(x, {of.batch * of.heads, length, size}));
+    return node.Typed(ReshapeTo(node.extents(), x, {of.batch * of.heads, length, size}));
   };
   const double scale =
       options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(query[3].value()));
@@ -147,7 +148,7 @@ Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& option
       node.Typed(ops::BatchMatmul(flat(heads.query, of.queries, query[3]),
                                   flat(heads.key, of.keys, query[3]), {.transpose_b = true}));
   scores = node.Typed(ops::Multiply(scores, ops::Scalar(scale, type)));
-  scores = node.Typed(ReshapeTo(scores, of.Scores()));
+  scores = node.Typed(ReshapeTo(node.extents(), scores, of.Scores()));
   Expr addend = Addend(node, options, of, type);
   if (options.unidirectional && of.queries != Dim(1)) {
     const Expr lowest = ops::Scalar(std::numeric_limits<float>::lowest(), type);
@@ -167,9 +168,9 @@ Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& option
   const Expr weights = flat(node.Typed(ops::Softmax(scores)), of.queries, of.keys);
   Expr y = node.Typed(
       ops::BatchMatmul(weights, flat(heads.value, of.keys, value[3]), {.transpose_b = false}));
-  y = node.Typed(ReshapeTo(y, {of.batch, of.heads, of.queries, value[3]}));
+  y = node.Typed(ReshapeTo(node.extents(), y, {of.batch, of.heads, of.queries, value[3]}));
   y = node.Typed(ops::Transpose(y, Ints{0, 2, 1, 3}));
-  return node.Typed(ReshapeTo(y, {of.batch, of.queries, of.heads * value[3]}));
+  return node.Typed(ReshapeTo(node.extents(), y, {of.batch, of.queries, of.heads * value[3]}));
 }
 
 }  // namespace tenon::onnx_import

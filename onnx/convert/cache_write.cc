@@ -52,7 +52,7 @@ Expr WrittenAt(const Node& node, const Expr& cache, const Expr& update, const Ex
   std::vector<Dim> by_axis(whole.size(), 1);
   by_axis[0] = whole[0];
   by_axis[at] = whole[at];
-  return node.Typed(ops::Where(node.Typed(ReshapeTo(is_new, by_axis)),
+  return node.Typed(ops::Where(node.Typed(ReshapeTo(node.extents(), is_new, by_axis)),
                                TakenOfEach(node, update, inside, how.axis), cache));
 }
 

@@ -151,7 +151,7 @@ std::vector<Expr> Hardmax(Node& node) {
   if (node.opset() < 13) {
     std::vector<Dim> flat(shape.begin(), shape.begin() + axis);
     flat.push_back(ops::Product({shape.begin() + axis, shape.end()}));
-    x = node.Typed(ReshapeTo(x, flat));
+    x = node.Typed(ReshapeTo(node.extents(), x, flat));
   }
   const Expr best = ops::ArgMax(x, {.axis = Ints{axis}, .keepdims = true});
   const auto place = static_cast<std::size_t>(axis);
@@ -159,7 +159,7 @@ std::vector<Expr> Hardmax(Node& node) {
       PlacesAlong(node, static_cast<std::size_t>(RankOf(x)), place, DimsOf(x)[place]);
   const Expr hit = node.Typed(
       ops::Cast(Call(ops::Known().equal, {ops::Cast(best, Int64), index}), DataTypeOf(x)));
-  return {node.Typed(ReshapeTo(hit, shape))};
+  return {node.Typed(ReshapeTo(node.extents(), hit, shape))};
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ Expr ByHeads(Node& node, std::size_t i, const char* attribute) {
     throw InvalidArgument(StrCat("input ", i, " has ", shape[2].ToString(), " elements, which are ",
                                  shape[2].is_static() ? "not" : "not known to be",
                                  " divided by the ", heads, " heads of ", attribute));
-  const Expr parts = node.Typed(ReshapeTo(x, {shape[0], shape[1], Dim(heads), *size}));
+  const Expr parts =
+      node.Typed(ReshapeTo(node.extents(), x, {shape[0], shape[1], Dim(heads), *size}));
   return node.Typed(ops::Transpose(parts, Ints{0, 2, 1, 3}));
 }
 
@@ -138,7 +139,7 @@ std::vector<Expr> Attention(Node& node) {
   if (rank == 3) {
     const std::vector<Dim> shape = DimsOf(y);
     y = node.Typed(ops::Transpose(y, Ints{0, 2, 1, 3}));
-    y = node.Typed(ReshapeTo(y, {shape[0], shape[2], shape[1] * shape[3]}));
+    y = node.Typed(ReshapeTo(node.extents(), y, {shape[0], shape[2], shape[1] * shape[3]}));
   }
   return {y, of.key, of.value, StageOf(stages, mode)};
 }

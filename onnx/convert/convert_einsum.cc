@@ -154,10 +154,11 @@ class Equation {
         product = product * shape[static_cast<std::size_t>(IndexOf(of.labels, label))];
       return product;
     };
-    const Expr left = node_.Typed(ReshapeTo(InOrder(a, joined({batch, rows, inner})),
-                                            {extent(batch, a), extent(rows, a), extent(inner, a)}));
+    const Expr left =
+        node_.Typed(ReshapeTo(node_.extents(), InOrder(a, joined({batch, rows, inner})),
+                              {extent(batch, a), extent(rows, a), extent(inner, a)}));
     const Expr right =
-        node_.Typed(ReshapeTo(InOrder(b, joined({batch, inner, columns})),
+        node_.Typed(ReshapeTo(node_.extents(), InOrder(b, joined({batch, inner, columns})),
                               {extent(batch, a), extent(inner, b), extent(columns, b)}));
     std::vector<Dim> shape;
     for (const int label : result) {
@@ -165,7 +166,7 @@ class Equation {
       shape.push_back(DimsOf(of.value)[static_cast<std::size_t>(IndexOf(of.labels, label))]);
     }
     const Expr product = node_.Typed(ops::BatchMatmul(left, right, {.transpose_b = false}));
-    return {node_.Typed(ReshapeTo(product, shape)), result};
+    return {node_.Typed(ReshapeTo(node_.extents(), product, shape)), result};
   }
 
   // The operand with an axis of extent 1 for each label that it lacks.

@@ -73,8 +73,9 @@ std::vector<Expr> Tile(Node& node) {
       repeated.insert(repeated.end(), {reps[i], shape[i]});
       joined.push_back(reps[i] * shape[i]);
     }
-    const Expr x = node.Typed(ReshapeTo(node.input(0), apart));
-    return {node.Typed(ReshapeTo(node.Typed(BroadcastTo(node.extents(), x, repeated)), joined))};
+    const Expr x = node.Typed(ReshapeTo(node.extents(), node.input(0), apart));
+    return {node.Typed(
+        ReshapeTo(node.extents(), node.Typed(BroadcastTo(node.extents(), x, repeated)), joined))};
   }
   return {node.Typed(ir::Call::Make(ops::Known().tile, {node.input(0)},
                                     Attrs::Make(ops::TileAttrs{node.ConstantInts(1)})))};

@@ -100,7 +100,8 @@ class Recurrence {
 
   std::vector<Expr> Run() {
     const DataType type = DataTypeOf(node_.input(0));
-    const Expr all = Typed(ReshapeTo(Outputs(), {of_.batch, of_.steps, of_.heads * of_.value}));
+    const Expr all =
+        Typed(ReshapeTo(node_.extents(), Outputs(), {of_.batch, of_.steps, of_.heads * of_.value}));
     return {As(all, type), As(state_, node_.has_input(3) ? DataTypeOf(node_.input(3)) : type)};
   }
 
@@ -116,7 +117,8 @@ class Recurrence {
   }
   // [batch, steps, heads, size] of float32.
   Expr ByStep(std::size_t i, std::int64_t heads, std::int64_t size) const {
-    return Typed(ReshapeTo(As(node_.input(i), Float32), {of_.batch, of_.steps, heads, size}));
+    return Typed(ReshapeTo(node_.extents(), As(node_.input(i), Float32),
+                           {of_.batch, of_.steps, heads, size}));
   }
   // A gate whose last extent is one of two: a number for each head, or more or fewer.
   Expr Gate(std::size_t i, const Ints& allowed) const {
@@ -182,11 +184,13 @@ class Recurrence {
     state_ = Typed(ops::Add(state_, ops::Multiply(key, Typed(ops::ExpandDims(value, 2)))));
     const std::int64_t each = of_.heads / of_.groups;
     const Dim matrix_count = of_.batch * of_.groups;
-    const Expr queries = Typed(ReshapeTo(at(query_), {matrix_count, each, of_.key}));
-    const Expr matrices = Typed(ReshapeTo(state_, {matrix_count, of_.key, of_.value}));
+    const Expr queries =
+        Typed(ReshapeTo(node_.extents(), at(query_), {matrix_count, each, of_.key}));
+    const Expr matrices =
+        Typed(ReshapeTo(node_.extents(), state_, {matrix_count, of_.key, of_.value}));
     const Expr read = Typed(ops::Multiply(
         ops::BatchMatmul(queries, matrices, {.transpose_b = false}), ops::Scalar(scale_)));
-    return Typed(ReshapeTo(read, {of_.batch, of_.heads, of_.value}));
+    return Typed(ReshapeTo(node_.extents(), read, {of_.batch, of_.heads, of_.value}));
   }
 
   Node& node_;

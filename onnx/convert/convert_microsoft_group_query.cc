@@ -182,7 +182,7 @@ std::vector<Expr> GroupQueryAttention(Node& node) {
   }
   node.Ignore("smooth_softmax");
   Expr y = node.Typed(ops::Transpose(Attended(node, of).result, Ints{0, 2, 1, 3}));
-  y = node.Typed(ReshapeTo(y, {s.batch, s.length, heads * DimsOf(y)[3].value()}));
+  y = node.Typed(ReshapeTo(node.extents(), y, {s.batch, s.length, heads * DimsOf(y)[3].value()}));
   return {y, present_key, present_value};
 }
 

@@ -115,8 +115,8 @@ Converter SoftmaxLike(const Expr& op) {
     const std::vector<Dim> shape = DimsOf(x);
     std::vector<Dim> flat(shape.begin(), shape.begin() + axis);
     flat.push_back(ops::Product({shape.begin() + axis, shape.end()}));
-    const Expr y = node.Typed(softmax(node.Typed(ReshapeTo(x, flat)), -1));
-    return std::vector<Expr>{node.Typed(ReshapeTo(y, shape))};
+    const Expr y = node.Typed(softmax(node.Typed(ReshapeTo(node.extents(), x, flat)), -1));
+    return std::vector<Expr>{node.Typed(ReshapeTo(node.extents(), y, shape))};
   };
 }
 

@@ -97,7 +97,8 @@ std::vector<Dim> Resolved(Node& node, std::vector<Dim> target) {
 
 std::vector<Expr> Reshape(Node& node) {
   const std::vector<Dim> wanted = node.ShapeValue(1);
-  if (!IsStatic(wanted)) return {node.Typed(ReshapeTo(node.input(0), Resolved(node, wanted)))};
+  if (!IsStatic(wanted))
+    return {node.Typed(ReshapeTo(node.extents(), node.input(0), Resolved(node, wanted)))};
   const Ints target = NumbersOf(wanted);
   for (const std::int64_t extent : target) {
     if (extent < -1)
@@ -119,7 +120,8 @@ std::vector<Expr> Flatten(Node& node) {
   if (axis < 0) axis += rank;
   const Dim rows = ops::Product({shape.begin(), shape.begin() + axis});
   const Dim columns = ops::Product({shape.begin() + axis, shape.end()});
-  if (!IsStatic(shape)) return {node.Typed(ReshapeTo(node.input(0), {rows, columns}))};
+  if (!IsStatic(shape))
+    return {node.Typed(ReshapeTo(node.extents(), node.input(0), {rows, columns}))};
   return {node.Typed(
       ir::Call::Make(ops::Known().reshape, {node.input(0)},
                      Attrs::Make(ops::ReshapeAttrs{.newshape = {rows.value(), columns.value()},

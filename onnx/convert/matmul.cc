@@ -49,7 +49,8 @@ Expr Flattened(const Node& node, const Expr& e, const std::vector<Dim>& batch) {
   Expr value = e;
   if (!(ops::Product(shape) == ops::Product(full)))
     value = node.Typed(BroadcastTo(node.extents(), e, full));
-  return node.Typed(ReshapeTo(value, {ops::Product(batch), full[full.size() - 2], full.back()}));
+  return node.Typed(
+      ReshapeTo(node.extents(), value, {ops::Product(batch), full[full.size() - 2], full.back()}));
 }
 
 }  // namespace
@@ -77,7 +78,7 @@ Expr ProductOfAnyRank(const Node& node, Expr a, Expr b, const Product& by_matrix
     shape.push_back(DimsOf(a)[static_cast<std::size_t>(RankOf(a) - 2)]);
     shape.push_back(DimsOf(b).back());
     y = node.Typed(by_batch(Flattened(node, a, batch), Flattened(node, b, batch)));
-    y = ReshapeTo(y, shape);
+    y = ReshapeTo(node.extents(), y, shape);
   }
   y = node.Typed(y);
   return added.empty() ? y : node.Typed(ops::Squeeze(y, added));

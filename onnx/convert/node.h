@@ -14,6 +14,7 @@
 #include "tenon/attrs/attrs.h"
 #include "tenon/ir/expr.h"
 #include "tenon/onnx/convert/known_extents.h"
+#include "tenon/onnx/convert/reshape_to.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/onnx/narrow_type.h"
 #include "tenon/ops/ints.h"

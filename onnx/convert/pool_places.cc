@@ -51,8 +51,8 @@ class Places2D {
     const Expr all = Typed(ops::Take(rows, Taps(1), {.axis = 4}));
     std::vector<Dim> windows = result_;
     windows.push_back(w_.kernel[0] * w_.kernel[1]);
-    const Expr by_window =
-        Typed(ReshapeTo(Typed(ops::Transpose(all, Ints{0, 1, 2, 4, 3, 5})), windows));
+    const Expr by_window = Typed(
+        ReshapeTo(node_.extents(), Typed(ops::Transpose(all, Ints{0, 1, 2, 4, 3, 5})), windows));
     Expr tap = Typed(ops::Cast(Typed(ops::ArgMax(by_window, {.axis = Ints{4}})), Int64));
     if (!(DimsOf(padded) == DimsOf(x)) || w_.in_data[0] || w_.in_data[1]) {
       // Of elements that equal the padding the first one counts, and not the padding before it.

@@ -245,11 +245,12 @@ Expr RecurrentLayer::State(std::size_t input, std::int64_t k) const {
 // The input of all steps times the weight: (steps, batch, rows). One product has the rows of all
 // sequences.
 Expr RecurrentLayer::Projected(const Expr& weight, const Expr& bias) const {
-  Expr gates = ops::Dense(Typed(ReshapeTo(x_, {steps_ * batch_, inputs_})), weight);
+  Expr gates =
+      ops::Dense(Typed(ReshapeTo(node_.extents(), x_, {steps_ * batch_, inputs_})), weight);
   if (bias) gates = ops::Add(gates, bias);
   gates = Typed(gates);
   if (steps_.is_static() || batch_.is_static())
-    return Typed(ReshapeTo(gates, {steps_, batch_, DimsOf(gates)[1]}));
+    return Typed(ReshapeTo(node_.extents(), gates, {steps_, batch_, DimsOf(gates)[1]}));
   return Typed(ops::CallOp("reshape_like", {gates, x_},
                            attrs::Attrs::Make(ops::ReshapeLikeAttrs{.lhs_end = 1, .rhs_end = 2})));
 }

@@ -19,12 +19,12 @@ Expr WhollyRotated(const Node& node, const Expr& x, const Angles& angles) {
                                      ? std::vector<Dim>{shape[0], shape[1], shape[2], half, 2}
                                      : std::vector<Dim>{shape[0], shape[1], shape[2], 2, half};
   const std::int64_t axis = angles.interleaved ? 4 : 3;
-  const Expr pairs = node.Typed(ReshapeTo(x, apart));
+  const Expr pairs = node.Typed(ReshapeTo(node.extents(), x, apart));
   const Expr a = ElementAlong(pairs, 0, axis), b = ElementAlong(pairs, 1, axis);
   const Expr first = ops::Subtract(ops::Multiply(a, cosine), ops::Multiply(b, sine));
   const Expr second = ops::Add(ops::Multiply(a, sine), ops::Multiply(b, cosine));
   const Expr turned = node.Typed(ops::Stack({node.Typed(first), node.Typed(second)}, axis));
-  return node.Typed(ReshapeTo(turned, shape));
+  return node.Typed(ReshapeTo(node.extents(), turned, shape));
 }
 
 }  // namespace
@@ -45,9 +45,10 @@ Expr Rotated(const Node& node, const Expr& x, const Angles& angles, std::int64_t
                                  " are turned, do not fit the caches of ", angle_count.value(),
                                  " angles"));
   const bool by_heads = shape.size() == 4;
-  const Expr heads =
-      by_heads ? node.Typed(ops::Transpose(x, Ints{0, 2, 1, 3}))
-               : node.Typed(ReshapeTo(x, {shape[0], shape[1], last.value() / size, size}));
+  const Expr heads = by_heads
+                         ? node.Typed(ops::Transpose(x, Ints{0, 2, 1, 3}))
+                         : node.Typed(ReshapeTo(node.extents(), x,
+                                                {shape[0], shape[1], last.value() / size, size}));
   Expr y;
   if (turned == size) {
     y = WhollyRotated(node, heads, angles);
@@ -58,7 +59,7 @@ Expr Rotated(const Node& node, const Expr& x, const Angles& angles, std::int64_t
     y = node.Typed(ops::Concatenate({WhollyRotated(node, parts[0], angles), parts[1]}, 3));
   }
   if (by_heads) return node.Typed(ops::Transpose(y, Ints{0, 2, 1, 3}));
-  return node.Typed(ReshapeTo(y, shape));
+  return node.Typed(ReshapeTo(node.extents(), y, shape));
 }
 
 }  // namespace tenon::onnx_import

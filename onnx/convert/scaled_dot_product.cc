@@ -45,8 +45,8 @@ Expr ByGroup(const Node& node, const Expr& x, const Extents& of, const Dim& leng
   const Dim each = of.heads_per_group;
   Expr y = x;
   if (of.heads_per_group != 1)
-    y = node.Typed(ReshapeTo(y, {of.batch, of.groups, each, length, size}));
-  return node.Typed(ReshapeTo(y, {of.batch * of.groups, each * length, size}));
+    y = node.Typed(ReshapeTo(node.extents(), y, {of.batch, of.groups, each, length, size}));
+  return node.Typed(ReshapeTo(node.extents(), y, {of.batch * of.groups, each * length, size}));
 }
 
 // And back.
@@ -54,12 +54,13 @@ Expr ByHead(const Node& node, const Expr& x, const Extents& of, const Dim& lengt
             const Dim& size) {
   Expr y = x;
   if (of.heads_per_group != 1)
-    y = node.Typed(ReshapeTo(y, {of.batch, of.groups, Dim(of.heads_per_group), length, size}));
-  return node.Typed(ReshapeTo(y, {of.batch, of.heads, length, size}));
+    y = node.Typed(
+        ReshapeTo(node.extents(), y, {of.batch, of.groups, Dim(of.heads_per_group), length, size}));
+  return node.Typed(ReshapeTo(node.extents(), y, {of.batch, of.heads, length, size}));
 }
 
 Expr Merged(const Node& node, const Expr& x, const Extents& of, const Dim& size) {
-  return node.Typed(ReshapeTo(x, {of.batch * of.groups, of.keys, size}));
+  return node.Typed(ReshapeTo(node.extents(), x, {of.batch * of.groups, of.keys, size}));
 }
 
 Expr Scores(const Node& node, const ScaledDotProduct& of, const Extents& extents) {

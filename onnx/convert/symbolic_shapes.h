@@ -1,5 +1,5 @@
-// Shapes of variables during import: the extents of values, integers that are computed from
-// extents, and reshapes to such extents.
+// Shapes of variables during import: the extents of values, and integers that are computed from
+// extents.
 //
 //   DimsOf(x);                       // (n, 3, h, w)
 //   DimsOfValue(shape_of(x)[2:]);    // h, w
@@ -25,9 +25,6 @@ bool HasKnownExtents(const ir::Type& type);
 // The integers of a typed scalar or vector as expressions of the model's variables: those of
 // constants, extents and arithmetic on these. Nothing for any other value.
 std::optional<std::vector<Dim>> DimsOfValue(const ir::Expr& e);
-// `x` under another shape of as many elements. Throws Unimplemented where no reshape says it for
-// all values of the variables.
-ir::Expr ReshapeTo(const ir::Expr& x, const std::vector<Dim>& target);
 // A scalar of int64 whose value is the extent of `x` along `axis`.
 ir::Expr ExtentValue(const ir::Expr& x, std::size_t axis);
 

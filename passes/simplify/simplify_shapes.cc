@@ -14,18 +14,18 @@ using ir::CallNode;
 using ir::Expr;
 
 bool IsReshape(const CallNode* call) {
-  return call != nullptr && call->op() != nullptr && ops::OpOf(*call)->reshape_only &&
-         call->args.size() == 1;
+  return call != nullptr && call->op() != nullptr && ops::OpOf(*call)->reshape_only;
 }
 
 // Rewrites a reshape (expand_dims, squeeze, ...) that changes nothing to its operand, and a reshape
-// of a reshape to a single one.
+// of a reshape to a single one. A reshape that reads extents of other arrays becomes one that says
+// its own.
 Expr JoinReshapes(const CallNode& call) {
   if (!IsReshape(&call) || !ir::IsStaticTensor(call.checked_type)) return Expr();
   if (ir::Equal(call.args[0].checked_type(), call.checked_type)) return call.args[0];
   const auto* inner = call.args[0].As<CallNode>();
-  if (!IsReshape(inner)) return Expr();
-  const Expr& x = inner->args[0];
+  if (!IsReshape(inner) && call.args.size() == 1) return Expr();
+  const Expr& x = IsReshape(inner) ? inner->args[0] : call.args[0];
   if (ir::Equal(x.checked_type(), call.checked_type)) return x;
   const Shape shape = ir::StaticShape(call.checked_type, "a reshape");
   const bool has_zero = NumElements(shape) == 0;

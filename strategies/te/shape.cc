@@ -23,6 +23,19 @@ std::size_t CommonTail(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   return common;
 }
 
+bool IsNumber(const Expr& extent) { return extent.As<loop::IntImmNode>() != nullptr; }
+
+// How many axes from the first one on both shapes have in common before their last `tail` ones.
+// Numbers do not count: sums over them are simplified as a whole.
+std::size_t CommonHead(const std::vector<Expr>& a, const std::vector<Expr>& b, std::size_t tail) {
+  std::size_t common = 0, last_variable = 0;
+  while (common + tail < std::min(a.size(), b.size()) &&
+         loop::StructuralEqual(a[common], b[common])) {
+    if (!IsNumber(a[common++])) last_variable = common;
+  }
+  return last_variable;
+}
+
 // Axes of extent 1 are skipped on both sides, so that inserting or dropping them costs nothing.
 std::vector<Tensor> SameElements(const TeCall& call) {
   const Tensor& x = call.input(0);
@@ -51,13 +64,22 @@ std::vector<Tensor> SameElements(const TeCall& call) {
           }
           return x[indices];
         }
-        // Axes that end both shapes are indices of both, whatever their extents.
+        // Axes that begin or end both shapes are indices of both, whatever their extents. So is one
+        // between them that has two expressions, since both are then equal.
         const std::size_t tail = CommonTail(from, to);
-        const auto front = [&](const auto& all) {
-          return std::vector<Expr>(all.begin(), all.end() - static_cast<std::ptrdiff_t>(tail));
+        const std::size_t head = CommonHead(from, to, tail);
+        const bool is_one = from.size() == to.size() && head + tail + 1 == from.size() &&
+                            !(IsNumber(from[head]) && IsNumber(to[head]));
+        const auto middle = [&](const auto& all) {
+          return std::vector<Expr>(all.begin() + static_cast<std::ptrdiff_t>(head),
+                                   all.end() - static_cast<std::ptrdiff_t>(tail));
         };
-        std::vector<Expr> at = Unflatten(Flatten(front(ToExprs(i)), front(to)), front(from));
-        at.insert(at.end(), i.end() - static_cast<std::ptrdiff_t>(tail), i.end());
+        const std::vector<Expr> all = ToExprs(i);
+        if (is_one) return x[all];
+        std::vector<Expr> at(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(head));
+        const std::vector<Expr> between = Unflatten(Flatten(middle(all), middle(to)), middle(from));
+        at.insert(at.end(), between.begin(), between.end());
+        at.insert(at.end(), all.end() - static_cast<std::ptrdiff_t>(tail), all.end());
         return x[at];
       },
       "reshape")};

@@ -51,6 +51,10 @@ void AddReshapes(std::vector<OpCase>* cases) {
                     {F("x", {3, 10}), F("y", {5, 6})},
                     "reshape_like(%x, %y)",
                     SameValues({5, 6})});
+  cases->push_back({"reshape_to_extents",
+                    {F("x", {6, 10}), I("y", {3, 7})},
+                    "reshape_to_extents(%x, (%y,), shape=\"(x0_0, 2*x0_1 - 10, 5)\")",
+                    SameValues({3, 4, 5})});
   cases->push_back({"reshape_like_partly",
                     {F("x", {30, 7}), F("y", {15, 2, 7})},
                     "reshape_like(%x, %y, lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2)",

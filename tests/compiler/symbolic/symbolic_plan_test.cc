@@ -89,6 +89,17 @@ const PlanCase kCases[] = {
      "def @main(%x: Tensor[(n, 4), float32], %y: Tensor[(m, 5), float32]) {\n"
      "  (exp(reshape(%x, newshape=[-1, 8])), reshape(exp(%y), newshape=[-4, -1, 3, 0]))\n}\n",
      {{{"n", 2}, {"m", 3}}, {{"n", 18}, {"m", 9}}}},
+    {"ReshapesToExtentsOfOthers",
+     "def @main(%x: Tensor[(b, t, 4), float32], %y: Tensor[(t, b, 4), float32]) {\n"
+     "  %0 = nn.softmax(reshape(%x, newshape=[-3, 0]));\n"
+     "  %1 = reshape_to_extents(%0, (%y,), shape=\"(x0_0, x0_1, 4)\");\n"
+     "  %2 = reshape_to_extents(exp(%0), (%x,), shape=\"(2*x0_1, x0_0, 2)\");\n"
+     "  (add(%1, %y), %1, negative(%2))\n}\n",
+     {{{"b", 1}, {"t", 1}}, {{"b", 2}, {"t", 5}}, {{"b", 7}, {"t", 3}}, {{"b", 1}, {"t", 33}}}},
+    {"ReshapesThatNeedAnEqualNumber",
+     "def @main(%x: Tensor[(n, 6), float32], %y: Tensor[(m, 4), float32]) {\n"
+     "  add(reshape_to_extents(exp(%x), (%y,), shape=\"(x0_0, 4)\"), %y)\n}\n",
+     {{{"n", 2}, {"m", 3}}, {{"n", 10}, {"m", 15}}}},
     {"NamesThatCHas",
      "def @main(%x: Tensor[(int64_t, 2*INT64_MAX), float32], %y: Tensor[(INT64_MAX), float32]) {\n"
      "  %0 = split(exp(%x), indices_or_sections=2, axis=1);\n"

@@ -2,13 +2,15 @@
 #include "tenon/onnx/convert/symbolic_shapes.h"
 
 #include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/reshape_to.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/op.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/onnx/written_model.h"
+#include "tenon/tests/onnx/any_shapes.h"
 
 namespace tenon::onnx_import {
 namespace {
@@ -16,7 +18,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const Dim n = Dim::Symbol("n"), w = Dim::Symbol("w");
+const Dim n = Dim::Symbol("n"), w = Dim::Symbol("w"), h = Dim::Symbol("h");
 
 ir::Expr Input(std::vector<Dim> shape) {
   return ir::Var::MakeChecked("x", ir::TensorType(std::move(shape), Float32), {});
@@ -63,28 +65,59 @@ TEST(SymbolicShapesTest, DataIsNone) {
   EXPECT_EQ(DimsOfValue(Typed(ops::Exp(Input({3})))), std::nullopt);
 }
 
+// Some have codes, others name the extents of an input.
 TEST(SymbolicShapesTest, ReshapesAreFoundForTheirTargets) {
-  const std::pair<std::vector<Dim>, std::vector<Dim>> cases[] = {
-      {{n, w, 256}, {n, w, 8, 32}},
-      {{n, 8, w, 32}, {n * 8, w, 32}},
-      {{n * 8, w, 32}, {n, 8, w, 32}},
-      {{n, w, 8, 32}, {n, w, 256}},
-      {{n, 3, w}, {n * w * 3}},
-      {{n, 6}, {n * 2, 3}},
-      {{1, n, 6}, {n, 6}},
+  struct Case {
+    std::vector<Dim> from, to;
+    const char* op;
   };
-  for (const auto& [from, to] : cases)
-    EXPECT_EQ(TypeOf(ReshapeTo(Input(from), to)), to)
-        << ir::ToText(from) << " to " << ir::ToText(to);
+  const Case cases[] = {
+      {{n, w, 256}, {n, w, 8, 32}, "reshape"},
+      {{n, 8, w, 32}, {n * 8, w, 32}, "reshape"},
+      {{n * 8, w, 32}, {n, 8, w, 32}, "reshape"},
+      {{n, w, 8, 32}, {n, w, 256}, "reshape"},
+      {{n, 3, w}, {n * w * 3}, "reshape"},
+      {{n, 6}, {n * 2, 3}, "reshape"},
+      {{1, n, 6}, {n, 6}, "reshape"},
+      {{n * w, 16}, {n, w, 16}, "reshape_to_extents"},
+      {{n, 4, h * w * 2}, {n, 8, h, w}, "reshape_to_extents"},
+      {{n * h * w, 6}, {n, h * w, 6}, "reshape_to_extents"},
+      {{n * h * w, 6}, {n, h, w, 6}, "reshape_to_extents"},
+      {{n, 4, 6, h, w}, {n * 24, h, w}, "reshape_to_extents"},
+      {{n, w}, {n, n}, "reshape_to_extents"},
+  };
+  KnownExtents extents;
+  extents.Add(Input({n, h, w}));
+  for (const Case& c : cases) {
+    SCOPED_TRACE(StrCat(ir::ToText(c.from), " to ", ir::ToText(c.to)));
+    const ir::Expr reshape = ReshapeTo(extents, Input(c.from), c.to);
+    EXPECT_EQ(TypeOf(reshape), c.to);
+    EXPECT_EQ(ops::OpOf(*reshape.As<ir::CallNode>())->name, c.op);
+  }
 }
 
 TEST(SymbolicShapesTest, OtherReshapesAreRefused) {
-  try {
-    (void)ReshapeTo(Input({n, w}), {n, n});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), absl::StatusCode::kUnimplemented);
-    EXPECT_THAT(error.message(), HasSubstr("a reshape from (n, w) to (n, n)"));
+  struct Case {
+    std::vector<Dim> from, to;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{n, w},
+       {n, w * 2},
+       "a reshape from (n, w) to (n, 2*w) does not keep the number of elements"},
+      {{n}, {n + 1}, "a reshape from (n) to (n + 1) does not keep the number of elements"},
+      {{n * h, 4}, {n, h, 4}, "and no value has the extent h alone"},
+  };
+  KnownExtents extents;
+  extents.Add(Input({n, w}));
+  for (const Case& c : cases) {
+    try {
+      (void)ReshapeTo(extents, Input(c.from), c.to);
+      ADD_FAILURE() << c.message;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), absl::StatusCode::kUnimplemented);
+      EXPECT_THAT(error.message(), HasSubstr(c.message));
+    }
   }
 }
 
