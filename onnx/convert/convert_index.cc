@@ -54,21 +54,16 @@ std::vector<Expr> GatherElements(Node& node) {
   const std::vector<Dim> x_dims = DimsOf(x), index_dims = DimsOf(indices);
   if (x_dims.size() != index_dims.size())
     throw InvalidArgument("data and indices have different ranks");
-  bool covers = true;
-  for (std::size_t i = 0; i < x_dims.size(); ++i)
-    covers = covers && (static_cast<std::int64_t>(i) == axis || x_dims[i] == index_dims[i]);
-  if (covers)
-    return {node.Typed(Call(ops::Known().gather, {x, indices}, ops::GatherAttrs{.axis = axis}))};
-  const Shape from = ShapeOf(x), to = ShapeOf(indices);
-  Ints begin, end;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    begin.push_back(0);
-    end.push_back(static_cast<std::int64_t>(i) == axis ? from[i] : to[i]);
-    if (end.back() > from[i]) throw InvalidArgument("the indices reach beyond the data");
+  Ints cropped;
+  for (std::size_t i = 0; i < x_dims.size(); ++i) {
+    if (static_cast<std::int64_t>(i) != axis && !(x_dims[i] == index_dims[i]))
+      cropped.push_back(static_cast<std::int64_t>(i));
   }
-  const Expr cropped = end == from ? x : ops::StridedSlice(x, {.begin = begin, .end = end});
-  return {
-      node.Typed(Call(ops::Known().gather, {cropped, indices}, ops::GatherAttrs{.axis = axis}))};
+  Expr data = x;
+  if (!cropped.empty())
+    data = ops::CallOp("slice_like", {x, indices},
+                       Attrs::Make(ops::SliceLikeAttrs{.axes = std::move(cropped)}));
+  return {node.Typed(Call(ops::Known().gather, {data, indices}, ops::GatherAttrs{.axis = axis}))};
 }
 
 std::vector<Expr> GatherND(Node& node) {

@@ -92,5 +92,48 @@ TEST(AnyExtentTest, ALabelOfTwoVariablesIsRefused) {
       AllOf(HasSubstr("sum (Einsum)"), HasSubstr("the extents n and m, which must be known")));
 }
 
+struct Gathering {
+  std::int64_t axis;
+  Names x, indices;
+  std::vector<std::pair<Shape, Shape>> shapes;
+};
+
+// Along the other axes the indices may cover less than the data, which the run checks.
+TEST(AnyExtentTest, ElementsAreGatheredFromTheFirstOfTheData) {
+  const Gathering gatherings[] = {
+      {1, {"n", "5"}, {"q", "k"}, {{{4, 5}, {4, 3}}, {{4, 5}, {2, 9}}, {{1, 5}, {1, 1}}}},
+      {1, {"n", "5"}, {"2", "3"}, {{{4, 5}, {2, 3}}, {{2, 5}, {2, 3}}}},
+      {1, {"n", "m"}, {"n", "k"}, {{{4, 6}, {4, 3}}, {{1, 2}, {1, 9}}}},
+      {0, {"n", "m", "3"}, {"k", "l", "2"}, {{{4, 5, 3}, {6, 5, 2}}, {{2, 7, 3}, {1, 3, 2}}}},
+  };
+  for (const Gathering& c : gatherings) {
+    Model model;
+    NamedInput(model, "x", c.x);
+    NamedInput(model, "i", c.indices, TensorProto::INT64).Output("y");
+    SetInt(model.Node("GatherElements", {"x", "i"}, {"y"}), "axis", c.axis);
+    std::vector<runtime::Inputs> runs;
+    for (const auto& [x, indices] : c.shapes) {
+      std::vector<std::int64_t> places(static_cast<std::size_t>(NumElements(indices)));
+      for (std::size_t i = 0; i < places.size(); ++i)
+        places[i] = static_cast<std::int64_t>(i) % x[static_cast<std::size_t>(c.axis)];
+      runs.push_back({{"x", Random(x, 1)}, {"i", NDArray::FromVector(indices, places)}});
+    }
+    ExpectRightForAll(model, runs, true);
+  }
+}
+
+TEST(AnyExtentTest, IndicesThatReachBeyondTheDataAreRefused) {
+  Model model;
+  NamedInput(model, "x", {"n", "5"});
+  NamedInput(model, "i", {"q", "k"}, TensorProto::INT64).Output("y");
+  SetInt(model.Node("GatherElements", {"x", "i"}, {"y"}), "axis", 1);
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+  const auto run = exe.Run({{"x", Random({2, 5}, 1)}, {"i", NDArray::Zeros({3, 4}, Int64)}});
+  ASSERT_FALSE(run.ok());
+  EXPECT_THAT(std::string(run.status().message()),
+              HasSubstr("axis 0 has 2 elements, fewer than the 3 of shape_like"));
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import
