@@ -1,5 +1,6 @@
 #include "tenon/onnx/import.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -173,8 +174,13 @@ class Importer {
       names.insert(input.name);
       if (!input.extents) continue;
       for (const ir::Dim& dim : *input.extents) dim.AddSymbols(&symbols_);
-      if (const auto given = options_.extents.find(input.name); given != options_.extents.end())
+      const auto given = options_.extents.find(input.name);
+      if (given != options_.extents.end())
         for (const ir::Dim& dim : given->second) dim.AddSymbols(&symbols_);
+      if (options_.shapes.contains(input.name) || options_.constants.contains(input.name)) continue;
+      for (const ir::Dim& dim : given != options_.extents.end() ? given->second : *input.extents) {
+        if (const auto name = dim.symbol()) alone_.insert(*name);
+      }
     }
     const auto require_input = [&](const char* what, const std::string& name) {
       if (!names.contains(name))
@@ -212,10 +218,32 @@ class Importer {
     values_[name] = var;
   }
 
+  // Exporters name an extent by what it is: "past_length + length". Where inputs have these names
+  // as extents alone, it is that expression and no variable.
+  ir::Dim Meant(const ir::Dim& dim) const {
+    const std::optional<std::string> name = dim.symbol();
+    if (!name) return dim;
+    bool is_known = true;
+    const auto meaning = [&](const std::string& part) {
+      const ir::Dim symbol = ir::Dim::Symbol(part);
+      is_known = is_known && part != *name && alone_.contains(part);
+      return is_known ? Meant(symbol) : symbol;
+    };
+    try {
+      const std::vector<ir::Dim> extents = ir::ParseExtents(StrCat("(", *name, ")"), meaning);
+      if (is_known && extents.size() == 1 && extents[0].is_symbolic()) return extents[0];
+    } catch (const Error& error) {
+      if (error.code() == absl::StatusCode::kInternal) throw;
+    }
+    return dim;
+  }
+
   // An extent without a name is a variable of its own: none of an input's name has its name.
   std::vector<ir::Dim> SymbolsOf(const ir::InputSpec& input) {
     const auto given = options_.extents.find(input.name);
     std::vector<ir::Dim> dims = given == options_.extents.end() ? *input.extents : given->second;
+    if (given == options_.extents.end())
+      std::ranges::transform(dims, dims.begin(), [&](const ir::Dim& dim) { return Meant(dim); });
     if (dims.size() != input.extents->size()) RefuseShape(input, ir::ToText(dims));
     for (std::size_t i = 0; i < dims.size(); ++i) {
       const ir::Dim& own = (*input.extents)[i];
@@ -269,6 +297,7 @@ class Importer {
   NamedValues values_;
   std::vector<Expr> params_;
   std::set<std::string> symbols_;  // names of extents
+  std::set<std::string> alone_;    // those that are extents of inputs alone
 };
 
 }  // namespace

@@ -121,6 +121,34 @@ TEST(SymbolicShapesTest, OtherReshapesAreRefused) {
   }
 }
 
+// A name that is an expression of names of other extents is that expression.
+TEST(SymbolicImportTest, ExtentsAreNamedByExpressions) {
+  Model model;
+  NamedInput(NamedInput(model, "past", {"batch size", "p"}), "now", {"batch size", "t"});
+  NamedInput(NamedInput(model, "mask", {"batch size", "p + t"}), "twice", {"2*t"});
+  NamedInput(NamedInput(model, "other", {"q + t", "p + "}), "both", {"max(p, t)", "p, t"});
+  model.Output("y").Node("Concat", {"past", "now"}, {"all"}).add_attribute()->CopyFrom(Axis(1));
+  model.Node("Add", {"all", "mask"}, {"y"});
+  const auto types = [&](const ImportOptions& options) {
+    const ir::Module module = passes::InferType(ValueOrThrow(ImportOnnx(model.Bytes(), options)));
+    std::string text;
+    for (const ir::Expr& param : module.Main().params)
+      StrAppend(&text, ir::ToText(DimsOf(param)), " ");
+    return text + ir::ToText(DimsOf(module.Main().body));
+  };
+  ImportOptions options = {.symbolic = true, .evaluate = strategies::EvaluateCall};
+  EXPECT_EQ(types(options),
+            "(\"batch size\", p) (\"batch size\", t) (\"batch size\", p + t) (2*t) "
+            "(\"q + t\", \"p + \") (max(p, t), \"p, t\") (\"batch size\", p + t)");
+  // Without t alone, the names that have it are variables.
+  options.shapes = {{"now", {1, 4}}};
+  options.extents = {{"past", {Dim(1), Dim::Symbol("p")}},
+                     {"mask", {Dim(1), Dim::Symbol("p") + 4}}};
+  EXPECT_EQ(types(options),
+            "(1, p) (1, 4) (1, p + 4) (\"2*t\") (\"q + t\", \"p + \") "
+            "(\"max(p, t)\", \"p, t\") (1, p + 4)");
+}
+
 // Both directions of a layer over sequences of any length.
 TEST(SymbolicImportTest, ARecurrentLayerTakesAnyNumberOfSteps) {
   for (const auto& [type, gates] : {std::pair("LSTM", 4), std::pair("GRU", 3)}) {
