@@ -132,6 +132,29 @@ class Mask {
   Expr seen_;
 };
 
+// Scores with a mask or bias have extents of both. Where variables decide whether it broadcasts to
+// the scores, a run refuses values for which it does not. The extents become those of the scores
+// one at a time, since kernels then read elements at the places that they have.
+Expr LikeScores(const Node& node, Expr masked, const Expr& scores, const Extents& of) {
+  const Dims wanted = of.Scores();
+  const auto refuse = [&] {
+    throw InvalidArgument(StrCat("a mask or bias does not broadcast to the scores, ",
+                                 ir::ToText(wanted), " (batch, heads, queries, keys)"));
+  };
+  const Dims given = DimsOf(masked);
+  if (given.size() != wanted.size()) refuse();
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    if (given[d] == wanted[d]) continue;
+    if ((given[d] - wanted[d]).is_static()) refuse();
+    const auto axis = static_cast<std::int64_t>(d);
+    const ops::ReshapeLikeAttrs as_scores = {
+        .lhs_begin = axis, .lhs_end = axis + 1, .rhs_begin = axis, .rhs_end = axis + 1};
+    masked =
+        node.Typed(ops::CallOp("reshape_like", {masked, scores}, attrs::Attrs::Make(as_scores)));
+  }
+  return masked;
+}
+
 // The softmax of each row, of which a sink takes its share.
 Expr Weights(const Node& node, const ScaledDotProduct& of, const Extents& extents,
              const Expr& scores) {
@@ -166,9 +189,7 @@ AttentionStages Attended(const Node& node, const ScaledDotProduct& of) {
     const Expr lowest = ops::Scalar(-std::numeric_limits<double>::infinity(), type);
     stages.masked = node.Typed(ops::Where(mask.seen(), stages.masked, lowest));
   }
-  if (DimsOf(stages.masked) != extents.Scores())
-    throw InvalidArgument(StrCat("a mask or bias does not broadcast to the scores, ",
-                                 ir::ToText(extents.Scores()), " (batch, heads, queries, keys)"));
+  stages.masked = LikeScores(node, stages.masked, stages.scores, extents);
   const DataType precision = of.precision.is_void() ? type : of.precision;
   const auto as_type = [&](const Expr& x, DataType to) {
     return DataTypeOf(x) == to ? x : node.Typed(ops::Cast(x, to));

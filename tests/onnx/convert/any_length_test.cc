@@ -180,5 +180,37 @@ TEST(AnyLengthTest, EmbeddingsAreRotatedFromAnyPlace) {
   ExpectRightForAll(model, runs);
 }
 
+// The keys are those of the past and new ones. A mask that names them by a variable of its own, or
+// by that sum, must have as many.
+TEST(AnyLengthTest, MasksMayNameTheirKeysThemselves) {
+  for (const bool is_bool : {false, true}) {
+    for (const char* keys : {"s", "p + t"}) {
+      SCOPED_TRACE(StrCat(is_bool ? "bool " : "float ", keys));
+      Model model(23);
+      for (const char* name : {"q", "k", "v"}) NamedInput(model, name, {"b", "2", "t", "8"});
+      NamedInput(model, "mask", {"t", keys}, is_bool ? TensorProto::BOOL : TensorProto::FLOAT);
+      for (const char* name : {"past_k", "past_v"}) NamedInput(model, name, {"b", "2", "p", "8"});
+      model.Output("y").Output("all_k").Output("all_v");
+      model.Node("Attention", {"q", "k", "v", "mask", "past_k", "past_v"}, {"y", "all_k", "all_v"});
+      const auto inputs = [&](std::int64_t b, std::int64_t t, std::int64_t p, std::int64_t s) {
+        const Shape fresh = {b, 2, t, 8}, past = {b, 2, p, 8};
+        NDArray mask = Random({t, s}, 6);
+        if (is_bool) {
+          mask = NDArray::Zeros({t, s}, Bool);
+          for (std::int64_t i = 0; i < t * s; ++i) mask.data<bool>()[i] = i % s == 0 || i % 3 != 0;
+        }
+        return runtime::Inputs{{"q", Random(fresh, 1)},     {"k", Random(fresh, 2)},
+                               {"v", Random(fresh, 3)},     {"past_k", Random(past, 4)},
+                               {"past_v", Random(past, 5)}, {"mask", mask}};
+      };
+      ExpectRightForAll(model, {inputs(2, 3, 4, 7), inputs(1, 1, 1, 2), inputs(1, 1, 17, 18),
+                                inputs(3, 8, 8, 16)});
+      const Executable exe =
+          ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+      EXPECT_FALSE(exe.Run(inputs(2, 3, 4, 6)).ok());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import
