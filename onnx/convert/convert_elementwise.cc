@@ -78,8 +78,9 @@ std::vector<Expr> HardSigmoid(Node& node) {
 std::vector<Expr> HardSwish(Node& node) {
   const Expr& x = node.input(0);
   const DataType t = DataTypeOf(x);
+  // Divided before it is multiplied: six times a result may be infinite.
   const Expr gate = ops::Clip(ops::Add(x, ops::Scalar(3, t)), 0, 6);
-  return {node.Typed(ops::Divide(ops::Multiply(x, gate), ops::Scalar(6, t)))};
+  return {node.Typed(ops::Multiply(x, ops::Divide(gate, ops::Scalar(6, t))))};
 }
 
 std::vector<Expr> Elu(Node& node) {

@@ -289,7 +289,8 @@ std::vector<Expr> MaxUnpool(Node& node) {
   }
   const std::vector<Dim> result = node.has_input(2) ? node.ShapeValue(2) : image;
   if (result.size() != image.size()) throw InvalidArgument("output_shape has another rank");
-  const Expr zeros = node.Typed(BroadcastTo(node.extents(), ops::Scalar(0, type), image));
+  const Expr zeros =
+      node.Typed(BroadcastTo(node.extents(), node.Typed(ops::Scalar(0, type)), image));
   const auto flat = [&](const Expr& e) { return node.Typed(ops::Reshape(e, {-1})); };
   Expr y =
       Call(ops::Known().scatter_elements, {flat(zeros), flat(node.input(1)), flat(node.input(0))},

@@ -1,5 +1,6 @@
 // Matrix products and normalisations.
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/onnx/convert/matmul.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
@@ -81,19 +82,23 @@ std::vector<Expr> MeanVarianceNormalization(Node& node) {
 
 std::vector<Expr> Gemm(Node& node) {
   const Expr& a = node.input(0);
-  const DataType t = DataTypeOf(a);
+  const DataType given = DataTypeOf(a);
+  // Halves are rounded once, after all.
+  const bool is_half = given == Float16 || given == BFloat16;
+  const DataType t = is_half ? Float32 : given;
   const double alpha = node.Float("alpha", 1);
   const double beta = node.Float("beta", 1);
-  Expr y = ops::Matmul(
-      a, node.input(1),
-      {.transpose_a = node.Int("transA", 0) != 0, .transpose_b = node.Int("transB", 0) != 0});
+  Expr y = ops::Matmul(a, node.input(1),
+                       {.out_dtype = is_half ? Float32 : DataType(),
+                        .transpose_a = node.Int("transA", 0) != 0,
+                        .transpose_b = node.Int("transB", 0) != 0});
   if (alpha != 1) y = ops::Multiply(y, ops::Scalar(alpha, t));
   if (node.has_input(2)) {
-    Expr c = node.input(2);
+    Expr c = is_half ? ops::Cast(node.input(2), t) : node.input(2);
     if (beta != 1) c = ops::Multiply(c, ops::Scalar(beta, t));
     y = ops::Add(y, c);
   }
-  return {node.Typed(y)};
+  return {node.Typed(is_half ? ops::Cast(y, given) : y)};
 }
 
 std::vector<Expr> MatMul(Node& node) {
@@ -162,7 +167,7 @@ void AddNnConverters(ConverterTable* table) {
   t["LRN"] = LocalResponseNormalization;
   t["LayerNormalization"] = LayerNormalization;
   t["MatMul"] = MatMul;
-  t["MeanVarianceNormalization"] = MeanVarianceNormalization;
+  t["MeanVarianceNormalization"] = InFloat32(MeanVarianceNormalization);
 }
 
 }  // namespace tenon::onnx_import

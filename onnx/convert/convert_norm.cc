@@ -1,6 +1,7 @@
 // Normalisations that Tenon composes: by groups of channels, by Lp norms, and by the root of the
 // mean square.
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/onnx/convert/rms_norm.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
@@ -68,7 +69,7 @@ std::vector<Expr> RmsNormalization(Node& node) {
 void AddNormConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["GroupNormalization"] = GroupNormalization;
-  t["LpNormalization"] = LpNormalization;
+  t["LpNormalization"] = InFloat32(LpNormalization);
   t["RMSNormalization"] = RmsNormalization;
   t["SimplifiedLayerNormalization"] = RmsNormalization;
 }

@@ -14,7 +14,7 @@
 namespace tenon::onnx_import {
 namespace {
 
-// Opset 19: the elements begin again after the last one. Cutting off works alike.
+// Opset 19: the elements begin again after the last one, of those that negative widths leave.
 Expr Wrapped(const Node& node, const Expr& x, std::int64_t extent, std::size_t axis,
              const Ints& width) {
   const std::int64_t before = width[0], after = width[1];
@@ -26,9 +26,16 @@ Expr Wrapped(const Node& node, const Expr& x, std::int64_t extent, std::size_t a
     throw InvalidArgument(StrCat("axis ", axis, " has ", extent, " elements, which cannot be ",
                                  "padded by ", before, " and ", after));
   RequireConstantSize(length);
+  const std::int64_t first = std::max<std::int64_t>(-before, 0);
+  const std::int64_t kept = extent - first - std::max<std::int64_t>(-after, 0);
+  if (kept <= 0 && length > 0)
+    throw InvalidArgument(StrCat("axis ", axis, " has ", extent, " elements, of which the widths ",
+                                 before, " and ", after, " leave none to begin again"));
   std::vector<std::int64_t> places;
-  for (std::int64_t i = 0; i < extent + before + after; ++i)
-    places.push_back(((i - before) % extent + extent) % extent);
+  for (std::int64_t i = 0; i < extent + before + after; ++i) {
+    const std::int64_t place = (i - std::max<std::int64_t>(before, 0)) % kept;
+    places.push_back(first + (place + kept) % kept);
+  }
   const Expr table =
       ir::Constant::Make(NDArray::FromVector({static_cast<std::int64_t>(places.size())}, places));
   return node.Typed(ops::Take(x, table, {.axis = static_cast<std::int64_t>(axis)}));
@@ -73,11 +80,11 @@ std::vector<Expr> Pad(Node& node) {
   const Expr& x = node.input(0);
   const std::string mode = node.String("mode", "constant");
   std::vector<Dim> pads;
-  Expr value = ops::Scalar(0, DataTypeOf(x));
+  Expr value = node.Typed(ops::Scalar(0, DataTypeOf(x)));
   if (node.opset() < 11) {
     const Ints numbers = node.IntsOr("pads", {});
     pads.assign(numbers.begin(), numbers.end());
-    value = ops::Scalar(node.Float("value", 0), DataTypeOf(x));
+    value = node.Typed(ops::Scalar(node.Float("value", 0), DataTypeOf(x)));
   } else {
     pads = ExtentsAt(node, 1);
     if (node.has_input(2)) value = node.input(2);
@@ -120,7 +127,7 @@ std::vector<Expr> CenterCropPad(Node& node) {
     is_same = is_same && more == Dim(0);
   }
   if (is_same) return {x};
-  return {Padded(node, x, widths, "constant", ops::Scalar(0, DataTypeOf(x)))};
+  return {Padded(node, x, widths, "constant", node.Typed(ops::Scalar(0, DataTypeOf(x))))};
 }
 
 }  // namespace

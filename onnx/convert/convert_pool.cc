@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/onnx/convert/pool_places.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/pool_builders.h"
@@ -199,9 +200,9 @@ void AddPoolConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["AveragePool"] = AveragePool;
   t["GlobalAveragePool"] = GlobalPool(false);
-  t["GlobalLpPool"] = GlobalLpPool;
+  t["GlobalLpPool"] = InFloat32(GlobalLpPool);
   t["GlobalMaxPool"] = GlobalPool(true);
-  t["LpPool"] = LpPool;
+  t["LpPool"] = InFloat32(LpPool);
   t["MaxPool"] = MaxPool;
 }
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -131,10 +132,10 @@ void AddReduceConverters(ConverterTable* table) {
   t["ReduceProd"] = Reduce(known.prod, 18);
   t["ReduceSum"] = Reduce(known.sum, 13);
   t["ReduceL1"] = ReduceBetween(ops::Abs, nullptr);
-  t["ReduceL2"] = ReduceL2;
-  t["ReduceLogSum"] = OfFloats(ReduceBetween(nullptr, ops::Log));
-  t["ReduceLogSumExp"] = OfFloats(ReduceLogSumExp);
-  t["ReduceSumSquare"] = ReduceBetween(Square, nullptr);
+  t["ReduceL2"] = InFloat32(ReduceL2);
+  t["ReduceLogSum"] = InFloat32(OfFloats(ReduceBetween(nullptr, ops::Log)));
+  t["ReduceLogSumExp"] = InFloat32(OfFloats(ReduceLogSumExp));
+  t["ReduceSumSquare"] = InFloat32(ReduceBetween(Square, nullptr));
   t["ArgMax"] = ArgReduce(known.argmax);
   t["ArgMin"] = ArgReduce(known.argmin);
   t["Softmax"] = SoftmaxLike(known.softmax);

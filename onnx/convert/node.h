@@ -126,6 +126,10 @@ class Node {
   std::optional<NDArray> TensorValue(const char* name);
   // Throws InvalidArgument when it is missing.
   const onnx::GraphProto& Graph(const char* name);
+  // The attributes that another view of this node has read are read.
+  void AddHandled(const Node& other) {
+    handled_.insert(other.handled_.begin(), other.handled_.end());
+  }
   // Marks an attribute as having no effect here.
   void Ignore(const char* name) { handled_.insert(name); }
   // Throws Unimplemented for an attribute that nobody read.

@@ -2,6 +2,8 @@
 
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
 namespace {
@@ -43,13 +45,26 @@ Expr PaddedByPlaces(const Node& node, const Expr& x, std::size_t axis, const Pad
   const std::vector<Dim> dims = DimsOf(x);
   const Dim length = dims[axis] + width.before + width.after;
   const Expr extent = node.Typed(ExtentValue(x, axis));
-  const Expr places = node.Typed(
-      ops::Subtract(node.Typed(Places(node.extents(), length)), ValueOf(node, width.before)));
+  const Expr from_start = node.Typed(Places(node.extents(), length));
+  const Expr places = node.Typed(ops::Subtract(from_start, ValueOf(node, width.before)));
   const auto taken = [&](const Expr& from, const Expr& at, const char* outside) {
     return node.Typed(
         ops::Take(from, at, {.axis = static_cast<std::int64_t>(axis), .mode = outside}));
   };
-  if (mode == "wrap") return taken(x, places, "wrap");
+  if (mode == "wrap") {
+    const Dim first = Max(Dim(0) - width.before, 0), last = Max(Dim(0) - width.after, 0);
+    if (first == Dim(0) && last == Dim(0)) return taken(x, places, "wrap");
+    // Among the elements that negative widths leave. A run refuses if there are none.
+    const Dim others = dims[axis] - first - last - 1;
+    if (others.is_static() && others.value() < 0)
+      throw InvalidArgument(
+          StrCat("the widths of axis ", axis, " leave no element to begin again"));
+    const Expr kept = Binary(node, ops::Known().add, ValueOfCount(node, others), Integer(1));
+    const Expr from_kept =
+        Binary(node, ops::Known().subtract, from_start, ValueOf(node, Max(width.before, 0)));
+    const Expr place = Binary(node, ops::Known().floor_mod, from_kept, kept);
+    return taken(x, Binary(node, ops::Known().add, place, ValueOf(node, first)), "clip");
+  }
   if (mode == "reflect") return taken(x, Reflected(node, places, extent), "clip");
   if (mode == "edge") return taken(x, places, "clip");
   const auto& known = ops::Known();

@@ -14,22 +14,34 @@ namespace {
 using ir::CallNode;
 using ir::Expr;
 
+// Halves are computed in float32 and rounded once: a variance may overflow them, and a small
+// epsilon is 0 in them.
+struct Computation {
+  DataType given, type;
+
+  explicit Computation(DataType dtype)
+      : given(dtype), type(dtype == Float16 || dtype == BFloat16 ? Float32 : dtype) {}
+  Expr Operand(const Expr& e) const { return type == given ? e : ops::Cast(e, type); }
+  Expr Result(const Expr& e) const { return type == given ? e : ops::Cast(e, given); }
+};
+
 // x * scale + shift, with scale = gamma / sqrt(var + epsilon) and shift = beta - mean * scale.
 Expr UnpackBatchNorm(const CallNode& call, const CallNode& typed) {
   const auto& attrs = call.attrs.As<ops::BatchNormAttrs>();
   const auto& data = *typed.args[0].checked_type().As<ir::TensorTypeNode>();
-  Expr scale =
-      ops::Divide(ops::Scalar(1.0, data.dtype),
-                  ops::Sqrt(ops::Add(call.args[4], ops::Scalar(attrs.epsilon, data.dtype))));
-  if (attrs.scale) scale = ops::Multiply(scale, call.args[1]);
-  Expr shift = ops::Multiply(ops::Negative(call.args[3]), scale);
-  if (attrs.center) shift = ops::Add(shift, call.args[2]);
+  const Computation in(data.dtype);
+  Expr scale = ops::Divide(
+      ops::Scalar(1.0, in.type),
+      ops::Sqrt(ops::Add(in.Operand(call.args[4]), ops::Scalar(attrs.epsilon, in.type))));
+  if (attrs.scale) scale = ops::Multiply(scale, in.Operand(call.args[1]));
+  Expr shift = ops::Multiply(ops::Negative(in.Operand(call.args[3])), scale);
+  if (attrs.center) shift = ops::Add(shift, in.Operand(call.args[2]));
   const int axis = ops::NormalAxis(attrs.axis, data.shape.size());
   if (const auto trailing = static_cast<std::int64_t>(data.shape.size()) - 1 - axis; trailing > 0) {
     scale = ops::ExpandDims(scale, 1, trailing);
     shift = ops::ExpandDims(shift, 1, trailing);
   }
-  return ops::Add(ops::Multiply(call.args[0], scale), shift);
+  return in.Result(ops::Add(ops::Multiply(in.Operand(call.args[0]), scale), shift));
 }
 
 // What group and instance norm have in common.
@@ -65,15 +77,15 @@ Expr UnpackChannelNorm(const CallNode& typed, const CallNode& call, const ir::Te
     if (wanted == has) return x;
     return ops::Reshape(x, ops::Ints(wanted.begin(), wanted.end()));
   };
-  const Expr x = under(call.args[0], grouped, shape);
+  const Computation in(data.dtype);
+  const Expr x = under(in.Operand(call.args[0]), grouped, shape);
   const ops::ReduceAttrs reduce{.axis = axes, .keepdims = true};
   const Expr centred = ops::Subtract(x, ops::Mean(x, reduce));
   const Expr variance = ops::Mean(ops::Multiply(centred, centred), reduce);
-  Expr y =
-      ops::Divide(centred, ops::Sqrt(ops::Add(variance, ops::Scalar(norm.epsilon, data.dtype))));
-  if (norm.scale) y = ops::Multiply(y, under(call.args[1], affine, {channels}));
-  if (norm.center) y = ops::Add(y, under(call.args[2], affine, {channels}));
-  return under(y, shape, grouped);
+  Expr y = ops::Divide(centred, ops::Sqrt(ops::Add(variance, ops::Scalar(norm.epsilon, in.type))));
+  if (norm.scale) y = ops::Multiply(y, under(in.Operand(call.args[1]), affine, {channels}));
+  if (norm.center) y = ops::Add(y, under(in.Operand(call.args[2]), affine, {channels}));
+  return under(in.Result(y), shape, grouped);
 }
 
 Expr SimplifyCall(const CallNode& call, const CallNode& typed) {

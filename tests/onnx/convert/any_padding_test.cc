@@ -42,7 +42,7 @@ std::vector<float> Padded(const NDArray& row, std::int64_t before, std::int64_t 
 
 TEST(AnyPaddingTest, ARowOfAnyLengthBeginsAgain) {
   for (const Integers& pads :
-       {Integers{0, 1, 0, 3}, Integers{0, 0, 1, 4}, Integers{1, -2, 0, 5}, Integers{0, 9, 2, -1}}) {
+       {Integers{0, 1, 0, 3}, Integers{0, 0, 1, 4}, Integers{1, -1, 0, 5}, Integers{0, 9, 2, -1}}) {
     Model model(19);
     NamedInput(model, "x", {"2", "n"}).Integers("pads", pads).Output("y");
     SetString(model.Node("Pad", {"x", "pads"}, {"y"}), "mode", "wrap");
@@ -51,6 +51,16 @@ TEST(AnyPaddingTest, ARowOfAnyLengthBeginsAgain) {
 }
 
 // To a multiple of four, as networks do that halve an image several times.
+TEST(AnyPaddingTest, ARowOfWhichNothingIsLeftIsRefused) {
+  Model model(19);
+  NamedInput(model, "x", {"n"}).Integers("pads", {-2, 3}).Output("y");
+  SetString(model.Node("Pad", {"x", "pads"}, {"y"}), "mode", "wrap");
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+  EXPECT_TRUE(exe.Run({{"x", Random({3}, 1)}}).ok());
+  EXPECT_EQ(exe.Run({{"x", Random({2}, 1)}}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(AnyPaddingTest, WidthsAreComputedFromExtents) {
   for (const char* mode : {"constant", "edge", "reflect", "wrap"}) {
     SCOPED_TRACE(mode);

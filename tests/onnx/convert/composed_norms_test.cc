@@ -54,6 +54,65 @@ TEST(ComposedNormTest, GroupsOfChannelsAreNormalisedAndScaledPerGroupOrPerChanne
   }
 }
 
+// float16 ends at 65504: squares of 300 and sums of 3000 elements of 50 are beyond it.
+TEST(ComposedNormTest, NodesOfHalvesRoundOnce) {
+  struct Case {
+    const char* op;
+    std::function<void(NodeProto&)> set;
+    double first;  // of the results for 300 and 400
+  };
+  const auto lp = [](NodeProto& node) { SetInts(node, "kernel_shape", {2}); };
+  const Case cases[] = {
+      {"ReduceL2", nullptr, 500},
+      {"LpNormalization", nullptr, 0.6},
+      {"GlobalLpPool", nullptr, 500},
+      {"LpPool", lp, 500},
+      {"ReduceLogSum", nullptr, std::log(700)},
+      {"MeanVarianceNormalization", [](NodeProto& node) { SetInts(node, "axes", {2}); }, -1},
+      {"InstanceNormalization", nullptr, -1},
+      {"HardSwish", nullptr, 300}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.op);
+    Model model(17);
+    model.Input("x", {1, 1, 2}).Output("y");
+    model.Constant("one", NDArray::FromVector<float>({1}, {1}));
+    model.Constant("zero", NDArray::FromVector<float>({1}, {0}));
+    SetInt(model.Node("Cast", {"x"}, {"half"}), "to", TensorProto::FLOAT16);
+    SetInt(model.Node("Cast", {"one"}, {"scale"}), "to", TensorProto::FLOAT16);
+    SetInt(model.Node("Cast", {"zero"}, {"shift"}), "to", TensorProto::FLOAT16);
+    const bool has_scale = std::string(c.op) == "InstanceNormalization";
+    NodeProto& node = has_scale ? model.Node(c.op, {"half", "scale", "shift"}, {"z"})
+                                : model.Node(c.op, {"half"}, {"z"});
+    if (c.set) c.set(node);
+    SetInt(model.Node("Cast", {"z"}, {"y"}), "to", TensorProto::FLOAT);
+    const NDArray y =
+        Computed(model, {{"x", NDArray::FromVector<float>({1, 1, 2}, {300, 400})}})[0];
+    EXPECT_NEAR(y.data<float>()[0], c.first, 1e-3 * std::abs(c.first));
+  }
+}
+
+TEST(ComposedNormTest, AProductOfHalvesIsScaledBeforeItIsRounded) {
+  Model model(17);
+  model.Input("x", {1, 2}).Output("y");
+  SetInt(model.Node("Cast", {"x"}, {"half"}), "to", TensorProto::FLOAT16);
+  NodeProto& node = model.Node("Gemm", {"half", "half", "half"}, {"z"});
+  SetInt(node, "transB", 1);
+  SetFloat(node, "alpha", 0.001F);
+  SetFloat(node, "beta", 0.5F);
+  SetInt(model.Node("Cast", {"z"}, {"y"}), "to", TensorProto::FLOAT);
+  const NDArray y = Computed(model, {{"x", NDArray::FromVector<float>({1, 2}, {300, 400})}})[0];
+  EXPECT_NEAR(y.data<float>()[0], 400, 0.25);
+}
+
+TEST(ComposedNormTest, HardSwishOfLargeNumbersIsThem) {
+  Model model(17);
+  model.Input("x", {3}).Output("y");
+  model.Node("HardSwish", {"x"}, {"y"});
+  const NDArray x = NDArray::FromVector<float>({3}, {1e38F, -1e38F, 3e38F});
+  EXPECT_EQ(Computed(model, {{"x", x}})[0].ToVector<float>(),
+            (std::vector<float>{1e38F, -0.0F, 3e38F}));
+}
+
 TEST(ComposedNormTest, ScalesOfAnotherNumberAreNamedWithTheOpset) {
   Model model(18);
   model.Input("x", {2, 6, 5}).Input("scale", {6}).Input("bias", {6}).Output("y");

@@ -294,6 +294,7 @@ TEST(SampleTest, FilteredResizingToOneElementBeginsAtTheFirst) {
   EXPECT_EQ(Computed(model, {{"x", x}})[0].ToVector<float>(), std::vector<float>{1.25F});
 }
 
+// Those that a negative width leaves, as in ONNX Runtime and PyTorch.
 TEST(PadOpTest, WrappedElementsBeginAgain) {
   const NDArray x = Random({3, 4}, 1);
   Model model(19);
@@ -302,8 +303,35 @@ TEST(PadOpTest, WrappedElementsBeginAgain) {
   std::vector<double> expected;
   for (std::int64_t i = -2; i < 10; ++i)
     for (std::int64_t j = 1; j < 9; ++j)
-      expected.push_back(x.data<float>()[(i + 3) % 3 * 4 + j % 4]);
+      expected.push_back(x.data<float>()[(i + 3) % 3 * 4 + 1 + (j - 1) % 3]);
   ExpectClose(Computed(model, {{"x", x}})[0], Floats({12, 8}, expected));
+}
+
+TEST(PadOpTest, NothingLeftCannotBeginAgain) {
+  Model model(19);
+  model.Input("x", {4}).Integers("pads", {-4, 2}).Output("y");
+  SetString(model.Node("Pad", {"x", "pads"}, {"y"}), "mode", "wrap");
+  EXPECT_THAT(ImportOnnx(model.Bytes(), {}).status().message(),
+              HasSubstr("axis 0 has 4 elements, of which the widths -4 and 2 leave none"));
+}
+
+TEST(PadOpTest, HalvesArePaddedWithZerosWhereNoValueIsGiven) {
+  for (const TensorProto::DataType type : {TensorProto::FLOAT16, TensorProto::BFLOAT16}) {
+    for (const char* mode : {"constant", "edge", "reflect"}) {
+      SCOPED_TRACE(mode);
+      Model model(17);
+      model.Input("x", {3}).Integers("pads", {1, 1}).Output("y");
+      SetInt(model.Node("Cast", {"x"}, {"half"}), "to", type);
+      SetString(model.Node("Pad", {"half", "pads"}, {"padded"}), "mode", mode);
+      SetInt(model.Node("Cast", {"padded"}, {"y"}), "to", TensorProto::FLOAT);
+      const NDArray x = NDArray::FromVector<float>({3}, {1, 2, 4});
+      const std::string of = mode;
+      const float before = of == "constant" ? 0 : of == "edge" ? 1 : 2;
+      const float after = of == "constant" ? 0 : of == "edge" ? 4 : 2;
+      EXPECT_EQ(Computed(model, {{"x", x}})[0].ToVector<float>(),
+                (std::vector<float>{before, 1, 2, 4, after}));
+    }
+  }
 }
 
 TEST(PadOpTest, TheMiddleIsCutOutOrPutInto) {

@@ -29,6 +29,24 @@ std::string OverImages(const std::string& body) {
          body + "\n}";
 }
 
+// The variance of halves around 400 is more than a half can be, and 1e-8 is less.
+TEST(SimplifyInferenceTest, NormalisationsOfHalvesAreComputedInFloat32) {
+  for (const char* call : {"nn.instance_norm(%x, %g, %b, epsilon=1e-08f)",
+                           "nn.group_norm(%x, %g, %b, num_groups=3, epsilon=1e-08f)",
+                           "nn.batch_norm(%x, %g, %b, %m, %v, epsilon=1e-08f).0"}) {
+    for (const std::string type : {"float16", "bfloat16"}) {
+      SCOPED_TRACE(call + type);
+      std::string text = OverImages(call);
+      for (std::size_t at; (at = text.find("float32")) != std::string::npos;)
+        text.replace(at, 7, type);
+      const std::string printed = Print(Simplified(text));
+      EXPECT_THAT(printed, HasSubstr("cast(%x, dtype=\"float32\")"));
+      EXPECT_THAT(printed, ::testing::ContainsRegex("sqrt\\(%[0-9]+\\)[^;]*float32\\]"));
+      EXPECT_THAT(printed, HasSubstr("dtype=\"" + type + "\") /* ty=Tensor[(1, 3, 4, 4), " + type));
+    }
+  }
+}
+
 // The printer tells variables of one name apart.
 TEST(SimplifyInferenceTest, S001_05_InputOfTheExamplePrintsWithSuffixes) {
   const auto vector = ir::TensorType({10}, Float32);
@@ -135,7 +153,7 @@ TEST(SimplifyInferenceTest, NegativeAxisCountsFromTheEnd) {
               HasSubstr("expand_dims(%3, axis=1, num_newaxis=2)"));
 }
 
-TEST(SimplifyInferenceTest, EpsilonHasTheTypeOfTheData) {
+TEST(SimplifyInferenceTest, EpsilonHasTheTypeOfTheSum) {
   EXPECT_THAT(Print(Simplified("def @main(%x: Tensor[(1, 3), float64], %g, %b, %m, %v) {\n"
                                "  nn.batch_norm(%x, %g, %b, %m, %v, epsilon=0.25f).0\n"
                                "}")),
@@ -143,7 +161,7 @@ TEST(SimplifyInferenceTest, EpsilonHasTheTypeOfTheData) {
   EXPECT_THAT(Print(Simplified("def @main(%x: Tensor[(1, 3), float16], %g, %b, %m, %v) {\n"
                                "  nn.batch_norm(%x, %g, %b, %m, %v).0\n"
                                "}")),
-              HasSubstr("add(%v, %0) /* ty=Tensor[(3), float16] */"));
+              HasSubstr("add(%0, 1e-05f /* ty=float32 */) /* ty=Tensor[(3), float32] */"));
 }
 
 TEST(SimplifyInferenceTest, S001_07_FieldZeroOfDropoutIsItsInput) {
