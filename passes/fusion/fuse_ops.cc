@@ -80,7 +80,7 @@ class Rewriter {
   // Whether the node is part of a kernel.
   bool IsGrouped(const Expr& e) const {
     if (const auto* call = e.As<CallNode>())
-      return call->op() != nullptr && !IsStopFusion(*call) && !HasReferences(*call);
+      return call->op() != nullptr && !IsMark(*call) && !HasReferences(*call);
     if (e.kind() == ExprKind::kTuple) return !IsRoot(e);
     // A projection of another group's tuple stays outside functions.
     const auto* item = e.As<ir::TupleGetItemNode>();
@@ -110,7 +110,13 @@ class Rewriter {
     stack_.push_back(std::move(frame));
   }
 
-  static bool IsStopFusion(const CallNode& call) { return call.callee == ops::Known().stop_fusion; }
+  // What only passes before this one read: its value is what it marks, of which no kernel copies
+  // it.
+  static bool IsMark(const CallNode& call) {
+    const ops::KnownOps& known = ops::Known();
+    return call.callee == known.stop_fusion || call.callee == known.compiler_begin ||
+           call.callee == known.compiler_end;
+  }
   // Kernels take and give arrays.
   static bool HasReferences(const CallNode& call) {
     const auto is_reference = [](const ir::Type& type) {
@@ -140,7 +146,7 @@ class Rewriter {
     if (frame.children.empty() && e.kind() != ExprKind::kCall) return e;
     const auto* call = e.As<CallNode>();
     if (call != nullptr && call->op() != nullptr) {
-      if (IsStopFusion(*call)) return frame.made[0];
+      if (IsMark(*call)) return frame.made[0];
       return ir::Call::Make(call->callee, frame.made, call->attrs, e.span(), type);
     }
     return frame.made == frame.children ? e : ir::WithChildren(e, frame.made, type);

@@ -173,6 +173,18 @@ TEST(FuseOpsTest, ParametersComeInOrderOfFirstUseAndOnce) {
   EXPECT_THAT(names, ElementsAre("c", "a", "b"));
 }
 
+// Regions of a code generator stay apart, and no kernel copies what is marked.
+TEST(FuseOpsTest, MarksOfCodeGeneratorsSeparateAndVanish) {
+  const Module fused = Fused(R"(def @main(%x: Tensor[(4, 6), float32]) {
+  %0 = annotation.compiler_begin(exp(%x), compiler="npu");
+  %1 = split(%0, indices_or_sections=2, axis=1);
+  %2 = annotation.compiler_end(%1, compiler="npu");
+  add(%2.0, %2.1)
+})");
+  EXPECT_THAT(Kernels(fused), UnorderedElementsAre("exp", "split", "add"));
+  EXPECT_EQ(InferType(fused), fused);
+}
+
 TEST(FuseOpsTest, StopFusionOfAParameterOrAResultVanishes) {
   EXPECT_THAT(Kernels(Fused("def @main(%x: Tensor[(4), float32]) {\n"
                             "  annotation.stop_fusion(exp(annotation.stop_fusion(%x)))\n"
