@@ -1,4 +1,5 @@
 // Operators that make tensors from attributes or types.
+#include <algorithm>
 #include <cmath>
 
 #include "tenon/ops/builtin.h"
@@ -31,11 +32,12 @@ void Full(TypeCall& call) {
 
 void Arange(TypeCall& call) {
   const auto& attrs = call.attrs<ArangeAttrs>();
+  // Steps that lead away from the stop take none.
   const double count = std::ceil((attrs.stop - attrs.start) / attrs.step);
-  if (!(count >= 0 && count < 1e15))
+  if (!(std::isfinite(count) && count < 1e15))
     call.Refuse(StrCat("the range ", attrs.start, " to ", attrs.stop, " by ", attrs.step,
                        " has no finite number of values"));
-  call.LearnResult(ir::TensorType({static_cast<std::int64_t>(count)}, attrs.dtype));
+  call.LearnResult(ir::TensorType({static_cast<std::int64_t>(std::max(count, 0.0))}, attrs.dtype));
 }
 
 void ShapeOf(TypeCall& call) {
