@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "absl/strings/str_replace.h"
 #include "tenon/compiler/aot_runtime.h"
 #include "tenon/compiler/export/c_model.h"
 #include "tenon/compiler/export/native_link.h"
@@ -62,8 +63,8 @@ class Delivery {
     files_.emplace_back(temporary, path);
     try {
       WriteFile(temporary, {bytes});
-    } catch (const Error&) {
-      throw NotFound(StrCat("the file ", path, " cannot be written"));
+    } catch (const Error& error) {
+      throw NotFound(absl::StrReplaceAll(error.message(), {{temporary, path}}));
     }
     if (executable)
       fs::permissions(temporary,
