@@ -315,10 +315,10 @@ std::vector<Dim> ParseExtents(const std::string& text, bool symbolic) {
 LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& arguments,
                      const ShapeOfInput& shape_of) {
   onnx_import::ImportOptions options{.shapes = {}, .evaluate = strategies::EvaluateCall};
-  options.symbolic = arguments.symbolic;
+  options.symbolic = arguments.KeepsVariables();
   options.control_flow = arguments.control_flow;
   for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape")) {
-    std::vector<Dim> extents = ParseExtents(shape, arguments.symbolic);
+    std::vector<Dim> extents = ParseExtents(shape, arguments.KeepsVariables());
     if (std::ranges::all_of(extents, &Dim::is_static)) {
       options.shapes[name] = ParseShape(shape, "--shape");
     } else {
@@ -334,7 +334,7 @@ LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& 
       options.shapes[input.name] = *std::move(shape);
   };
   for (const ir::InputSpec& input : model.inputs()) {
-    if (!arguments.symbolic && !input.Fixed()) take_shape(input);
+    if (!arguments.KeepsVariables() && !input.Fixed()) take_shape(input);
   }
   // What a file is given for takes its value instead of the model's.
   std::ranges::for_each(model.initialized_inputs(), take_shape);
@@ -346,9 +346,9 @@ LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& 
 LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_of) {
   LoadPlugins(arguments.plugins);
   strategies::RegisterStrategies(ops::OpRegistry::Global());
+  // A mistake is reported before a file is read.
   for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape"))
-    (void)ParseExtents(shape,
-                       arguments.symbolic);  // so that a mistake is reported before a file is read
+    (void)ParseExtents(shape, arguments.KeepsVariables());
   if (arguments.path.ends_with(".onnx"))
     return LoadOnnx(ValueOrThrow(onnx_import::OnnxModel::Load(arguments.path)), arguments,
                     shape_of);
@@ -365,6 +365,8 @@ LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape
   }
   if (!arguments.shapes.empty())
     throw InvalidArgument("--shape is for ONNX models; others carry their types");
+  if (arguments.symbolic)
+    throw InvalidArgument("--symbolic is for ONNX models; others carry their types");
   if (!arguments.constants.empty()) throw InvalidArgument("--constant is for ONNX models");
   if (is_built_in) return {models::Build(arguments.path.substr(kBuiltIn.size())), {}};
   RequireText(bytes, source);

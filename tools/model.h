@@ -26,12 +26,14 @@ struct ModelArguments {
   std::vector<std::string> constants;  // "rate=16000" or "rate=file.npy"
   std::vector<std::string> plugins;    // shared objects that register what users add
   bool symbolic = false;               // open extents of an ONNX model stay variables
+  bool has_ranges = false;             // likewise, for ranges of extents that another option gives
   std::vector<std::string> extents;    // "n=7": of variables, where inputs are random
   // Of ONNX models: ifs and loops that a run decides, which have no plan to print or save. Without
   // it, both branches are computed and loops are unrolled.
   bool control_flow = true;
 
   void AddTo(CLI::App* command);
+  bool KeepsVariables() const { return symbolic || has_ranges; }
   // Of a command that makes random inputs.
   void AddExtentTo(CLI::App* command);
   // Of `extents`. Throws InvalidArgument.

@@ -281,7 +281,7 @@ void AddTuneCommand(CLI::App* app) {
       "data=1..128,512");
   command->callback([arguments, shapes] {
     // Ranges are for extents that stay open.
-    if (shapes->count() > 0) arguments->model.symbolic = true;
+    if (shapes->count() > 0) arguments->model.has_ranges = true;
     Tune(*arguments);
   });
 }

@@ -340,6 +340,7 @@ TEST_F(CliTest, ABadShapeIsQuoted) {
   EXPECT_THAT(ErrorOf("run %/empty.onnx --shape x=1,,3"), HasSubstr("--shape"));
   EXPECT_THAT(ErrorOf("run %/empty.onnx --shape 1,3"), HasSubstr("NAME=VALUE, not 1,3"));
   EXPECT_THAT(ErrorOf("run %/model.relay --shape x=1,3"), HasSubstr("--shape is for ONNX models"));
+  EXPECT_THAT(ErrorOf("run %/model.relay --symbolic"), HasSubstr("--symbolic is for ONNX models"));
   EXPECT_THAT(ErrorOf("run %/empty.onnx"), HasSubstr("not a complete ONNX model"));
 }
 
