@@ -22,6 +22,8 @@ Names BatchFlatten(CallToWrite& call) {
 Names Transpose(CallToWrite& call) {
   const auto& axes = call.attrs<ops::TransposeAttrs>().axes;
   const auto rank = static_cast<std::int64_t>(call.rank(0));
+  // ONNX cannot say an empty list of axes.
+  if (rank == 0) return {call.graph.AddNode("Identity", {call.input(0)})};
   Ints order;
   for (std::int64_t i = 0; i < rank; ++i)
     order.push_back(axes ? call.Axis((*axes)[static_cast<std::size_t>(i)]) : rank - 1 - i);

@@ -224,6 +224,11 @@ TEST(OnnxFileTest, ABiasBelongsToTheConvolution) {
               ElementsAre("Conv", "Unsqueeze", "Add"));
 }
 
+TEST(OnnxFileTest, AScalarIsNotTransposed) {
+  EXPECT_THAT(NodeTypes(Exported(Parse("def @main(%x: Tensor[(), float32]) { transpose(%x) }"))),
+              ElementsAre("Identity"));
+}
+
 TEST(OnnxFileTest, EveryBuilderCanBeWritten) {
   for (const char* name : {"densenet121", "mobilenet_v3_large", "transformer", "lstm"})
     EXPECT_TRUE(ExportOnnx(models::Build(name)).ok()) << name;
