@@ -10,7 +10,7 @@
 #include "tenon/passes/fusion/fuse_extended.h"
 #include "tenon/passes/fusion/fusion_explain.h"
 #include "tenon/passes/fusion/fusion_groups.h"
-#include "tenon/passes/groups.h"
+#include "tenon/passes/fusion/groups.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::passes {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "tenon/ir/visit.h"
-#include "tenon/passes/groups.h"
+#include "tenon/passes/fusion/groups.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

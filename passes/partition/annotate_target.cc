@@ -1,8 +1,8 @@
 #include "tenon/passes/partition/annotate_target.h"
 
 #include "tenon/ir/visit.h"
+#include "tenon/passes/fusion/groups.h"
 #include "tenon/passes/fusion/outline_groups.h"
-#include "tenon/passes/groups.h"
 #include "tenon/passes/partition/marked_regions.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

@@ -1,7 +1,7 @@
 #include "tenon/passes/partition/merge_compiler_regions.h"
 
 #include "tenon/ir/visit.h"
-#include "tenon/passes/groups.h"
+#include "tenon/passes/fusion/groups.h"
 #include "tenon/passes/partition/join_regions.h"
 #include "tenon/passes/partition/marked_regions.h"
 

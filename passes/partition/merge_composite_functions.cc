@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "tenon/passes/fusion/groups.h"
 #include "tenon/passes/fusion/outline_groups.h"
-#include "tenon/passes/groups.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/partition/join_regions.h"
 

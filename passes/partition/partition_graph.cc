@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "tenon/ir/visit.h"
+#include "tenon/passes/fusion/groups.h"
 #include "tenon/passes/fusion/outline_groups.h"
-#include "tenon/passes/groups.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/partition/marked_regions.h"
 #include "tenon/support/strings.h"

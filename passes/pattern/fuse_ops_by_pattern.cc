@@ -9,8 +9,8 @@
 #include <unordered_set>
 
 #include "tenon/ir/visit.h"
+#include "tenon/passes/fusion/groups.h"
 #include "tenon/passes/fusion/outline_groups.h"
-#include "tenon/passes/groups.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pattern/pattern_match.h"
 #include "tenon/support/error.h"

@@ -1,4 +1,4 @@
-#include "tenon/passes/groups.h"
+#include "tenon/passes/fusion/groups.h"
 
 namespace tenon::passes {
 

@@ -1,6 +1,6 @@
 // Which functions passes that make groups leave as they are.
-#ifndef TENON_PASSES_GROUPS_H_
-#define TENON_PASSES_GROUPS_H_
+#ifndef TENON_PASSES_FUSION_GROUPS_H_
+#define TENON_PASSES_FUSION_GROUPS_H_
 
 #include "tenon/ir/expr.h"
 
@@ -12,4 +12,4 @@ bool IsGroup(const ir::FunctionNode& function);
 
 }  // namespace tenon::passes
 
-#endif  // TENON_PASSES_GROUPS_H_
+#endif  // TENON_PASSES_FUSION_GROUPS_H_
