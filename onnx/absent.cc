@@ -28,6 +28,7 @@ absl::StatusOr<OnnxModel> OnnxModel::Parse(std::string_view, const std::string& 
 }
 // There is no model to call these of.
 const std::vector<ir::InputSpec>& OnnxModel::inputs() const { return state_->inputs; }
+const std::vector<ir::InputSpec>& OnnxModel::initialized_inputs() const { return state_->inputs; }
 std::vector<std::string> OnnxModel::results() const { return {}; }
 absl::StatusOr<ir::Module> OnnxModel::Import(const ImportOptions&) const {
   return Absent("the model");
