@@ -1,8 +1,11 @@
 // Reductions and normalisations along axes.
+#include <optional>
 #include <utility>
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/half_floats.h"
+#include "tenon/onnx/convert/run_time_axes.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -13,39 +16,104 @@ namespace {
 
 using attrs::Attrs;
 
-// The axes from the attribute or, from opset `input_since` on, from the second input. None, or an
-// empty list, means all.
-ops::ReduceAttrs Axes(Node& node, int input_since) {
-  ops::ReduceAttrs reduce{.keepdims = node.Int("keepdims", 1) != 0};
-  Ints axes;
-  if (node.opset() < input_since) {
-    axes = node.IntsOr("axes", {});
-  } else if (node.has_input(1)) {
-    axes = node.ConstantInts(1);
+// What a node reduces: along axes that are known at import, or that only a run knows.
+class Reduction {
+ public:
+  // The axes come from the attribute or, from opset `input_since` on, from the second input. None,
+  // or an empty list, means all. Throws Unimplemented for axes of a run if these change the rank.
+  Reduction(Node& node, int input_since) : node_(node) {
+    attrs_.keepdims = node.Int("keepdims", 1) != 0;
+    const bool is_none_if_empty = node.Int("noop_with_empty_axes", 0) != 0;
+    Ints axes;
+    if (node.opset() < input_since) {
+      axes = node.IntsOr("axes", {});
+    } else if (node.has_input(1)) {
+      const Expr& given = node.input(1);
+      const std::optional<std::vector<Dim>> known = DimsOfValue(given);
+      if (known && IsStatic(*known)) {
+        axes = NumbersOf(*known);
+      } else if (attrs_.keepdims && DependsOnInputs(given)) {
+        of_run_.emplace(node, node.input(0), given, !is_none_if_empty);
+        return;
+      } else {
+        axes = node.ConstantInts(1);
+      }
+    }
+    if (!axes.empty()) attrs_.axis = axes;
+    is_no_op_ = is_none_if_empty && axes.empty();
   }
-  if (!axes.empty()) reduce.axis = axes;
-  return reduce;
-}
 
-// Whether nothing is reduced: when there are no axes and the model says so.
-bool IsNoOp(Node& node, const ops::ReduceAttrs& reduce) {
-  return node.Int("noop_with_empty_axes", 0) != 0 && !reduce.axis;
+  // Whether nothing is reduced: when there are no axes and the model says so.
+  bool is_no_op() const { return is_no_op_; }
+
+  // The input, or a value of its extents, reduced by an operator that gives one element as it is.
+  Expr Of(const Expr& op, const Expr& x) const {
+    if (is_no_op_) return x;
+    if (of_run_) {
+      const Expr typed = node_.Typed(x);
+      const DataType type = DataTypeOf(typed);
+      if (!type.is_half()) return of_run_->Reduced(op, typed);
+      // Rounded once, and not after each axis.
+      const Expr wide = node_.Typed(ops::Cast(typed, Float32));
+      return ops::Cast(of_run_->Reduced(op, wide), type);
+    }
+    return ir::Call::Make(op, {x}, Attrs::Make(attrs_));
+  }
+
+  // The mean of the input. Integers are added up in 64 bits.
+  Expr Mean(const Expr& x) const {
+    if (!of_run_) return Of(ops::Known().mean, x);
+    const DataType type = DataTypeOf(x);
+    const DataType wide = type.is_half()    ? Float32
+                          : type.is_float() ? type
+                          : type == UInt64  ? UInt64
+                                            : Int64;
+    const Expr sum = Of(ops::Known().sum, ops::Cast(x, wide));
+    return ops::Cast(ops::Divide(sum, ops::Cast(of_run_->Count(), wide)), type);
+  }
+
+  // What was reduced with one element along each axis, as operands beside the input have it.
+  Expr Beside(const Expr& reduced) const {
+    return of_run_ ? of_run_->Spread(node_.Typed(reduced)) : reduced;
+  }
+
+  // The same reduction with the rank of the input.
+  Reduction WithRank() const {
+    Reduction with_rank = *this;
+    with_rank.attrs_.keepdims = true;
+    return with_rank;
+  }
+  // A result of it without the axes, where the node drops them.
+  Expr WithoutAxes(const Expr& reduced) const {
+    if (attrs_.keepdims) return reduced;
+    return attrs_.axis ? ops::Squeeze(reduced, attrs_.axis) : ops::Reshape(reduced, {});
+  }
+
+ private:
+  const Node& node_;
+  ops::ReduceAttrs attrs_;
+  bool is_no_op_ = false;
+  std::optional<RunTimeAxes> of_run_;
+};
+
+std::vector<Expr> ReduceMean(Node& node) {
+  const Reduction reduction(node, 18);
+  return {node.Typed(reduction.Mean(node.input(0)))};
 }
 
 Converter Reduce(const Expr& op, int input_since) {
   return [op, input_since](Node& node) {
-    const ops::ReduceAttrs reduce = Axes(node, input_since);
-    if (IsNoOp(node, reduce)) return std::vector<Expr>{node.input(0)};
-    return std::vector<Expr>{node.Typed(ir::Call::Make(op, {node.input(0)}, Attrs::Make(reduce)))};
+    const Reduction reduction(node, input_since);
+    return std::vector<Expr>{node.Typed(reduction.Of(op, node.input(0)))};
   };
 }
 
 // Applies `before` to each element, sums, and applies `after` to the sum.
 Converter ReduceBetween(Expr (*before)(const Expr&), Expr (*after)(const Expr&)) {
   return [=](Node& node) {
-    const ops::ReduceAttrs reduce = Axes(node, 18);
+    const Reduction reduction(node, 18);
     const Expr x = before == nullptr ? node.input(0) : before(node.input(0));
-    const Expr sum = IsNoOp(node, reduce) ? x : ops::Sum(x, reduce);
+    const Expr sum = reduction.Of(ops::Known().sum, x);
     return std::vector<Expr>{node.Typed(after == nullptr ? sum : after(sum))};
   };
 }
@@ -56,10 +124,9 @@ Expr Square(const Expr& x) { return ops::Multiply(x, x); }
 std::vector<Expr> ReduceL2(Node& node) {
   const Expr& x = node.input(0);
   const DataType type = DataTypeOf(x);
-  const ops::ReduceAttrs reduce = Axes(node, 18);
+  const Reduction reduction(node, 18);
   const Expr real = type.is_float() ? x : ops::Cast(x, Float64);
-  const Expr squares = Square(real);
-  const Expr root = ops::Sqrt(IsNoOp(node, reduce) ? squares : ops::Sum(squares, reduce));
+  const Expr root = ops::Sqrt(reduction.Of(ops::Known().sum, Square(real)));
   return {node.Typed(type.is_float() ? root : ops::Cast(root, type))};
 }
 
@@ -79,17 +146,15 @@ Converter OfFloats(Converter convert) {
 std::vector<Expr> ReduceLogSumExp(Node& node) {
   const Expr& x = node.input(0);
   const DataType t = DataTypeOf(x);
-  ops::ReduceAttrs reduce = Axes(node, 18);
-  if (IsNoOp(node, reduce)) return {x};
-  const bool keepdims = reduce.keepdims;
-  reduce.keepdims = true;
-  const Expr maximum = node.Typed(ops::Max(x, reduce));
-  const Expr base =
-      ops::Where(ir::Call::Make(ops::Known().isinf, {maximum}), ops::Scalar(0, t), maximum);
-  const Expr y =
-      node.Typed(ops::Add(ops::Log(ops::Sum(ops::Exp(ops::Subtract(x, base)), reduce)), base));
-  if (keepdims) return {y};
-  return {node.Typed(reduce.axis ? ops::Squeeze(y, reduce.axis) : ops::Reshape(y, {}))};
+  const Reduction reduction(node, 18);
+  if (reduction.is_no_op()) return {x};
+  const auto& known = ops::Known();
+  const Reduction with_rank = reduction.WithRank();
+  const Expr maximum = node.Typed(with_rank.Of(known.max, x));
+  const Expr base = ops::Where(ir::Call::Make(known.isinf, {maximum}), ops::Scalar(0, t), maximum);
+  const Expr powers = ops::Exp(ops::Subtract(x, with_rank.Beside(base)));
+  const Expr y = node.Typed(ops::Add(ops::Log(with_rank.Of(known.sum, powers)), base));
+  return {node.Typed(reduction.WithoutAxes(y))};
 }
 
 Converter ArgReduce(const Expr& op) {
@@ -127,7 +192,7 @@ void AddReduceConverters(ConverterTable* table) {
   const auto& known = ops::Known();
   ConverterTable& t = *table;
   t["ReduceMax"] = Reduce(known.max, 18);
-  t["ReduceMean"] = Reduce(known.mean, 18);
+  t["ReduceMean"] = ReduceMean;
   t["ReduceMin"] = Reduce(known.min, 18);
   t["ReduceProd"] = Reduce(known.prod, 18);
   t["ReduceSum"] = Reduce(known.sum, 13);
