@@ -1,6 +1,7 @@
 // Activations and other elementwise functions that Tenon composes of several operators.
 #include <cmath>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/gelu.h"
 #include "tenon/ops/builders.h"
@@ -31,12 +32,28 @@ std::vector<Expr> Celu(Node& node) {
   return {node.Typed(ops::Add(ops::Maximum(x, n(0)), ops::Minimum(low, n(0))))};
 }
 
-// Opset 24.
-std::vector<Expr> Swish(Node& node) {
+// x * sigmoid(alpha * x).
+Expr SwishOf(Node& node) {
   const Expr& x = node.input(0);
   const double alpha = node.Float("alpha", 1);
   const Expr inner = alpha == 1 ? x : ops::Multiply(x, Numbers(node)(alpha));
-  return {node.Typed(ops::Multiply(x, ops::Sigmoid(inner)))};
+  return node.Typed(ops::Multiply(x, ops::Sigmoid(inner)));
+}
+
+// Opset 24.
+std::vector<Expr> Swish(Node& node) { return {SwishOf(node)}; }
+
+// Opset 28: a gate and what goes through it, of one shape.
+std::vector<Expr> SwiGlu(Node& node) {
+  const std::vector<Dim> gate = DimsOf(node.input(0)), x = DimsOf(node.input(1));
+  bool is_one_shape = gate.size() == x.size();
+  for (std::size_t i = 0; is_one_shape && i < x.size(); ++i)
+    is_one_shape = !gate[i].is_static() || !x[i].is_static() || gate[i] == x[i];
+  if (!is_one_shape)
+    throw InvalidArgument(StrCat("the gate has the shape ", ir::ToText(gate),
+                                 " and the other input ", ir::ToText(x),
+                                 "; both must have one shape"));
+  return {node.Typed(ops::Multiply(SwishOf(node), node.input(1)))};
 }
 
 std::vector<Expr> Selu(Node& node) {
@@ -182,6 +199,7 @@ void AddActivationConverters(ConverterTable* table) {
   t["Selu"] = Selu;
   t["Shrink"] = Shrink;
   t["Softsign"] = Softsign;
+  t["SwiGLU"] = SwiGlu;
   t["Swish"] = Swish;
   t["ThresholdedRelu"] = ThresholdedRelu;
 }

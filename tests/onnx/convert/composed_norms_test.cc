@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "tenon/tests/onnx/written_model.h"
 
@@ -268,6 +269,87 @@ TEST(ElementwiseOpTest, SwishIsTheInputTimesItsSigmoid) {
     for (const double v : x.ToVector<float>()) expected.push_back(v / (1 + std::exp(-alpha * v)));
     ExpectClose(Computed(model, {{"x", x}})[0], Floats({37}, expected));
   }
+}
+
+TEST(ElementwiseOpTest, SwiGluGatesAValueOfItsShape) {
+  for (const float alpha : {1.0F, 0.5F}) {
+    const NDArray gate = Random({3, 7}, Float32, 1, -9, 9), value = Random({3, 7}, Float32, 2);
+    Model model(27);
+    model.InputLike("a", gate).InputLike("b", value).Output("y");
+    SetFloat(model.Node("SwiGLU", {"a", "b"}, {"y"}), "alpha", alpha);
+    std::vector<double> expected;
+    for (std::int64_t i = 0; i < gate.size(); ++i) {
+      const double g = gate.data<float>()[i];
+      expected.push_back(g / (1 + std::exp(-alpha * g)) * value.data<float>()[i]);
+    }
+    ExpectClose(Computed(model, {{"a", gate}, {"b", value}})[0], Floats({3, 7}, expected));
+  }
+  Model broadcast(27);
+  broadcast.Input("a", {3, 7}).Input("b", {1, 7}).Output("y");
+  broadcast.Node("SwiGLU", {"a", "b"}, {"y"}, "gated");
+  EXPECT_THAT(MessageOf(Imported(broadcast), kInvalid),
+              AllOf(HasSubstr("gated (SwiGLU)"), HasSubstr("(3, 7)"), HasSubstr("(1, 7)")));
+}
+
+TEST(ElementwiseOpTest, MishIsTheInputTimesTheTangentOfItsSoftplus) {
+  const NDArray x =
+      NDArray::FromVector<float>({11}, {-100, -20.5F, -3, -1, -0.25F, 0, 0.125F, 1, 7.5F, 30, 100});
+  Model model(18);
+  model.InputLike("x", x).Output("y").Node("Mish", {"x"}, {"y"});
+  std::vector<double> expected;
+  for (const double v : x.ToVector<float>())
+    expected.push_back(v * std::tanh(std::log1p(std::exp(v))));
+  ExpectClose(Computed(model, {{"x", x}})[0], Floats({11}, expected));
+}
+
+TEST(ElementwiseOpTest, GeluIsExactOrByTheTangent) {
+  const NDArray x = Random({37}, Float32, 1, -6, 6);
+  for (const char* how : {"none", "tanh"}) {
+    Model model(20);
+    model.InputLike("x", x).Output("y");
+    SetString(model.Node("Gelu", {"x"}, {"y"}), "approximate", how);
+    std::vector<double> expected;
+    for (const double v : x.ToVector<float>()) {
+      const double cubed = std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v);
+      expected.push_back(std::string(how) == "none"
+                             ? v / 2 * (1 + std::erf(v / std::numbers::sqrt2))
+                             : v / 2 * (1 + std::tanh(cubed)));
+    }
+    ExpectClose(Computed(model, {{"x", x}})[0], Floats({37}, expected));
+  }
+}
+
+template <typename T>
+void ExpectBitwise(int type) {
+  std::vector<T> a, b, inverted, different, common, either;
+  for (int i = 0; i < 37; ++i) {
+    a.push_back(static_cast<T>(i * 7919 - 90001));
+    b.push_back(static_cast<T>(i * 104729 + 11));
+    inverted.push_back(static_cast<T>(~a.back()));
+    different.push_back(static_cast<T>(a.back() ^ b.back()));
+    common.push_back(static_cast<T>(a.back() & b.back()));
+    either.push_back(static_cast<T>(a.back() | b.back()));
+  }
+  Model model(18);
+  model.Input("a", {37}, type).Input("b", {37}, type);
+  model.Output("not").Output("xor").Output("and").Output("or");
+  model.Node("BitwiseNot", {"a"}, {"not"});
+  model.Node("BitwiseXor", {"a", "b"}, {"xor"});
+  model.Node("BitwiseAnd", {"a", "b"}, {"and"});
+  model.Node("BitwiseOr", {"a", "b"}, {"or"});
+  const std::vector<NDArray> results =
+      Computed(model, {{"a", NDArray::FromVector({37}, a)}, {"b", NDArray::FromVector({37}, b)}});
+  EXPECT_EQ(results[0].ToVector<T>(), inverted);
+  EXPECT_EQ(results[1].ToVector<T>(), different);
+  EXPECT_EQ(results[2].ToVector<T>(), common);
+  EXPECT_EQ(results[3].ToVector<T>(), either);
+}
+
+TEST(ElementwiseOpTest, BitsOfIntegersAreInvertedAndJoined) {
+  ExpectBitwise<std::int8_t>(TensorProto::INT8);
+  ExpectBitwise<std::uint8_t>(TensorProto::UINT8);
+  ExpectBitwise<std::int32_t>(TensorProto::INT32);
+  ExpectBitwise<std::uint64_t>(TensorProto::UINT64);
 }
 
 TEST(ElementwiseOpTest, BitsKeepTheirValueUnderAnotherType) {
