@@ -263,6 +263,12 @@ void AddFuzzCommand(CLI::App* app) {
                  "only draw models that the standard allows")
       ->needs(onnx);
   command
+      ->add_flag(
+          "--symbolic", arguments->onnx_options.symbolic,
+          "only models with variables for extents of their inputs, compiled once and run for "
+          "several values (such models beside some of the others)")
+      ->needs(onnx);
+  command
       ->add_option("--dump", arguments->onnx_options.dump,
                    "write each model that gives equal results into this folder, with its inputs "
                    "and results, for tests/fuzz/compare_onnxruntime.mjs")

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -12,7 +11,6 @@
 #include "tenon/compiler/compile.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/verify.h"
-#include "tenon/ir/visit.h"
 #include "tenon/onnx/model.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
@@ -25,9 +23,11 @@
 #include "tenon/verify/exported_run.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/mutate_onnx.h"
+#include "tenon/verify/onnx_results.h"
 #include "tenon/verify/printed_module.h"
 #include "tenon/verify/random_onnx.h"
 #include "tenon/verify/symbolic_module.h"
+#include "tenon/verify/symbolic_onnx.h"
 #include "tenon/verify/temporary_folder.h"
 
 namespace tenon::verify {
@@ -37,29 +37,11 @@ namespace fs = std::filesystem;
 using ir::Expr;
 using Arrays = std::vector<NDArray>;
 
-// Larger values are not computed.
-constexpr std::int64_t kMaxElements = 1 << 17;
-constexpr std::int64_t kMaxExpressions = 3000;
-// Relative to the largest element of a result. It is twenty times what changes of every
-// intermediate value by `kNudge` may explain.
-constexpr double kTolerance = 1e-4;
-constexpr double kNudge = 1e-6;
-constexpr int kNudges = 16;
 constexpr std::chrono::seconds kMaxTime{20};
 // So that models of a seed stay what they were.
-constexpr std::uint64_t kExports = 0xE4;
+constexpr std::uint64_t kExports = 0xE4, kSymbols = 0x5A;
+constexpr int kSymbolicPercent = 40;
 constexpr int kExportedPercent = 4;  // the system's C compiler takes longer than all the rest
-
-bool IsUserError(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kInternal:
-    case absl::StatusCode::kUnknown:
-    case absl::StatusCode::kResourceExhausted:
-      return false;
-    default:
-      return !status.message().empty();
-  }
-}
 
 // Moves the data of initializers into a file. Sometimes the location or the length is wrong.
 void MoveDataOut(onnx::ModelProto* model, const fs::path& folder, Random& random) {
@@ -88,57 +70,6 @@ void MoveDataOut(onnx::ModelProto* model, const fs::path& folder, Random& random
     tensor.clear_raw_data();
     tensor.set_data_location(onnx::TensorProto::EXTERNAL);
   }
-}
-
-std::int64_t Elements(const ir::Type& type) {
-  if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
-    std::int64_t max_elements = 0;
-    for (const ir::Type& field : tuple->fields)
-      max_elements = std::max(max_elements, Elements(field));
-    return max_elements;
-  }
-  if (!ir::IsStaticTensor(type)) return 0;
-  double elements = 1;
-  for (const std::int64_t extent : ir::StaticShape(type, "a value"))
-    elements *= static_cast<double>(std::max<std::int64_t>(extent, 1));
-  return elements > 1e18 ? std::int64_t{1} << 60 : static_cast<std::int64_t>(elements);
-}
-
-// Measures of a module's values.
-struct Extent {
-  std::int64_t elements = 0, expressions = 0;
-  double rounding = 0;  // of the narrowest floating type
-  // Two neighbouring integers may both be right: integer pixels are interpolated in a floating
-  // type, and quantised operators run in integers, within one quantum.
-  bool rounds_to_integers = false;
-  // A normalisation becomes one product and one sum. With infinite parameters, these subtract
-  // infinities.
-  bool normalises = false;
-};
-
-bool RoundsToIntegers(const std::string& op) {
-  return op.starts_with("image.") || op.starts_with("nn.upsampling") || op == "qnn.quantize" ||
-         op == "qnn.requantize";
-}
-
-void AddOperator(const std::string& op, Extent* extent) {
-  extent->rounds_to_integers |= RoundsToIntegers(op);
-  extent->normalises |= op == "nn.batch_norm";
-}
-
-Extent ExtentOf(const ir::Module& module) {
-  Extent extent;
-  ir::VisitPostOrder(module.Main().body, [&](const Expr& e) {
-    ++extent.expressions;
-    if (const auto* call = e.As<ir::CallNode>(); call != nullptr && call->op() != nullptr)
-      AddOperator(call->op()->name, &extent);
-    if (!e.checked_type()) return;
-    extent.elements = std::max(extent.elements, Elements(e.checked_type()));
-    if (const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
-        tensor != nullptr && tensor->dtype.is_float())
-      extent.rounding = std::max(extent.rounding, RoundingError(tensor->dtype));
-  });
-  return extent;
 }
 
 class Check {
@@ -199,10 +130,7 @@ class Check {
   }
 
   std::optional<std::string> Compared(const onnx::ModelProto& model) {
-    extent_ = ExtentOf(*module_);
-    for (const Expr& param : module_->Main().params)
-      extent_.elements = std::max(extent_.elements, Elements(param.checked_type()));
-    if (extent_.elements > kMaxElements || extent_.expressions > kMaxExpressions) {
+    if (MeasuresOf(*module_).IsLarge()) {
       ++statistics_->large;
       return std::nullopt;
     }
@@ -301,66 +229,12 @@ class Check {
   }
 
   std::optional<std::string> Differing(const Arrays& actual, const Arrays& expected,
-                                       std::string_view library) {
-    if (actual.size() != expected.size())
-      return StrCat("it has ", actual.size(), " results instead of ", expected.size());
-    const double relative = std::max(kTolerance, 8 * extent_.rounding);
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      const NDArray &a = actual[i], &e = expected[i];
-      if (a.shape() == e.shape() && a.dtype() == e.dtype()) continue;
-      // The number of distinct elements may depend on rounding, too.
-      if (a.dtype() == e.dtype() && !IsStable(expected, relative)) {
-        ++statistics_->ill_conditioned;
-        return std::nullopt;
-      }
-      return StrCat("result ", i, " is ", a.dtype().ToString(), " ", ShapeToString(a.shape()),
-                    " instead of ", e.dtype().ToString(), " ", ShapeToString(e.shape()));
-    }
-    std::optional<std::string> words = DifferentValues(actual, expected, relative);
-    if (!words) {
-      ++statistics_->equal;
-      return std::nullopt;
-    }
-    if (!IsStable(expected, relative)) {
-      ++statistics_->ill_conditioned;
-      return std::nullopt;
-    }
-    return StrCat("wrong result (", library, "): ", *words, "\n",
+                                       std::string_view how) {
+    const ResultComparison comparison(*module_, inputs_, seed_, has_infinities_);
+    const auto words = comparison.Differing(actual, expected, statistics_);
+    if (!words) return std::nullopt;
+    return StrCat("wrong result (", how, "): ", *words, "\n",
                   ir::PrintModule(*module_, {.metadata = false}));
-  }
-
-  std::optional<std::string> DifferentValues(const Arrays& actual, const Arrays& expected,
-                                             double relative) const {
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      const double tolerance = relative * std::max(1.0, LargestMagnitude(expected[i]));
-      if (extent_.rounds_to_integers && !expected[i].dtype().is_float() &&
-          LargestDifference(actual[i], expected[i]) <= 1)
-        continue;
-      if (const auto d = FirstDifference(actual[i], expected[i], tolerance))
-        return StrCat("result ", i, " at ", ShapeToString(d->index), " is ", d->actual,
-                      " instead of ", d->expected);
-    }
-    return std::nullopt;
-  }
-
-  // Whether the results stay the same when every intermediate value changes a little.
-  bool IsStable(const Arrays& expected, double relative) {
-    if (has_infinities_ && extent_.normalises) return false;
-    Random random(seed_);
-    const double nudge = std::max(kNudge, extent_.rounding);
-    for (int i = 0; i < kNudges; ++i) {
-      const auto change = [&](const NDArray& array) { return Nudged(array, nudge, random); };
-      Arrays inputs = inputs_;
-      for (NDArray& input : inputs) input = change(input);
-      const absl::StatusOr<Arrays> other =
-          CatchErrors([&] { return Interpret(*module_, inputs, change); });
-      if (!other.ok()) return false;
-      for (std::size_t k = 0; k < expected.size(); ++k) {
-        if ((*other)[k].shape() != expected[k].shape()) return false;
-      }
-      if (DifferentValues(*other, expected, relative / 20)) return false;
-    }
-    return true;
   }
 
   const std::uint64_t seed_;
@@ -368,7 +242,6 @@ class Check {
   OnnxFuzzStatistics* const statistics_;
   const OnnxFuzzOptions& options_;
   std::optional<ir::Module> module_;
-  Extent extent_;
   Arrays inputs_;
   runtime::Inputs named_;
   bool has_infinities_ = false, is_compiled_ = false;
@@ -415,19 +288,6 @@ onnx::ModelProto ReadModel(const OnnxFuzzOptions& options, Random& random) {
   return model;
 }
 
-// What Check finds, whatever is thrown.
-std::optional<std::string> CheckOnnx(const onnx::ModelProto& model, std::uint64_t seed,
-                                     OnnxFuzzStatistics* statistics,
-                                     const OnnxFuzzOptions& options) {
-  ++statistics->cases;
-  std::optional<std::string> words;
-  // Anything thrown past the boundaries of import and compile is a finding, too.
-  const absl::Status status =
-      CatchErrors([&] { words = Check(seed, statistics, options).Of(model); });
-  if (!status.ok()) return StrCat("an error is thrown: ", status.ToString());
-  return words;
-}
-
 std::string TextOf(onnx::ModelProto model) {
   constexpr std::size_t kMaxText = 20000;
   for (onnx::TensorProto& tensor : *model.mutable_graph()->mutable_initializer()) {
@@ -445,7 +305,11 @@ std::string TextOf(onnx::ModelProto model) {
 std::string OnnxFuzzStatistics::ToString() const {
   return StrCat(cases, " models: ", equal, " with equal results, ", refused, " refused, ",
                 undefined, " undefined, ", large, " too large to run, ", ill_conditioned,
-                " with differences that rounding explains");
+                " with differences that rounding explains; ", symbolic,
+                " models with variables, run for ", values, " sets of values, ", values_refused,
+                " sets refused by the model of their shapes, too, ", conditions,
+                " by conditions and limits, ", values_left_out, " left out, ", symbolic_refused,
+                " models refused with variables");
 }
 
 std::string OnnxText(std::string_view bytes) {
@@ -459,15 +323,36 @@ void CheckOptions(const OnnxFuzzOptions& options) { RequireDrawable(options.ops)
 std::optional<std::string> FuzzOnnx(std::uint64_t seed, const OnnxFuzzOptions& options,
                                     OnnxFuzzStatistics* statistics) {
   strategies::RegisterStrategies(ops::OpRegistry::Global());
-  Random random(seed);
-  const onnx::ModelProto model =
-      options.models.empty()
-          ? RandomOnnx(random, {options.ops, options.opset, options.mutate, options.before_import})
-          : ReadModel(options, random);
-  if (options.before_import) options.before_import(model.SerializeAsString());
-  const auto words = CheckOnnx(model, seed, statistics, options);
-  if (!words) return std::nullopt;
-  return StrCat("finding of seed ", seed, ": ", *words, "\n", TextOf(model));
+  const auto model = [&](Random& random, bool computes_shapes) {
+    return options.models.empty() ? RandomOnnx(random, {options.ops, options.opset, options.mutate,
+                                                        computes_shapes, options.before_import})
+                                  : ReadModel(options, random);
+  };
+  ++statistics->cases;
+  const auto finding = [&](const onnx::ModelProto& of,
+                           const auto& check) -> std::optional<std::string> {
+    std::optional<std::string> words;
+    // Anything thrown past the boundaries of import and compile is a finding, too.
+    const absl::Status status = CatchErrors([&] { words = check(of); });
+    if (!status.ok()) words = StrCat("an error is thrown: ", status.ToString());
+    if (!words) return std::nullopt;
+    return StrCat("finding of seed ", seed, ": ", *words, "\n", TextOf(of));
+  };
+  if (!options.symbolic) {
+    Random random(seed);
+    const onnx::ModelProto drawn = model(random, /*computes_shapes=*/false);
+    if (options.before_import) options.before_import(drawn.SerializeAsString());
+    if (auto found = finding(drawn, [&](const onnx::ModelProto& of) {
+          return Check(seed, statistics, options).Of(of);
+        }))
+      return found;
+  }
+  Random random(seed ^ kSymbols);
+  if (!options.symbolic && !random.Chance(kSymbolicPercent)) return std::nullopt;
+  return finding(model(random, /*computes_shapes=*/random.Chance(70)),
+                 [&](const onnx::ModelProto& of) {
+                   return CheckSymbolicOnnx(of, random.Next(), options, statistics);
+                 });
 }
 
 }  // namespace tenon::verify

@@ -22,6 +22,13 @@ struct OnnxFuzzStatistics {
   std::int64_t undefined = 0;        // for instance, an index is outside its axis
   std::int64_t ill_conditioned = 0;  // differences that rounding explains
   std::int64_t large = 0;            // imported, but too large to run here
+  // Of models with variables for extents (symbolic_onnx.h).
+  std::int64_t symbolic = 0;          // compiled
+  std::int64_t symbolic_refused = 0;  // by a user error, or without an extent to name
+  std::int64_t values = 0;            // sets of values with equal results
+  std::int64_t values_refused = 0;    // by the model of these shapes, too
+  std::int64_t conditions = 0;        // sets that a condition or a limit refuses
+  std::int64_t values_left_out = 0;   // undefined, ill-conditioned or large
   std::string ToString() const;
 };
 
@@ -30,16 +37,18 @@ struct OnnxFuzzOptions {
   // Folder of models (as in libonnx-testdata) that are changed, instead of drawing models; empty:
   // none.
   std::string models;
-  int opset = 0;  // 0: any from 7 to 21
+  int opset = 0;  // 0: any that can be imported
   bool mutate = true;
+  // Whether every case is a model with variables, and nothing else, instead of some besides.
+  bool symbolic = false;
   // Whether every model that gives equal results is exported, too (exported_run.h), instead of
   // some.
   bool exports = false;
   // Folder for each model whose results equal the interpreter's, with its inputs and results, in
   // the form of the standard's node tests, to compare with another program. Empty: none.
   std::string dump;
-  // Gets each model, a serialised ModelProto, before it is imported, so that a crash leaves the
-  // model behind.
+  // Gets each model, a serialised ModelProto, before it is imported, so that the model is still
+  // there after a crash.
   std::function<void(const std::string&)> before_import;
 };
 
@@ -50,7 +59,7 @@ void CheckOptions(const OnnxFuzzOptions& options);
 // Thread-safe.
 std::optional<std::string> FuzzOnnx(std::uint64_t seed, const OnnxFuzzOptions& options,
                                     OnnxFuzzStatistics* statistics);
-// A serialised model as text; long data is cut. Empty for what is no model.
+// A serialised model as text; long data is cut. Empty for what is not a model.
 std::string OnnxText(std::string_view bytes);
 
 }  // namespace tenon::verify

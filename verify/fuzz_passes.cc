@@ -23,8 +23,10 @@
 #include "tenon/verify/add_run_time_cuts.h"
 #include "tenon/verify/compiled_run.h"
 #include "tenon/verify/interpret.h"
+#include "tenon/verify/module_measures.h"
 #include "tenon/verify/printed_module.h"
 #include "tenon/verify/random_layout.h"
+#include "tenon/verify/symbolic_module.h"
 
 namespace tenon::verify {
 namespace {
@@ -35,7 +37,11 @@ using ir::Module;
 // Used beside the names of passes.
 constexpr const char* kCompile = "compile";
 constexpr const char* kExport = "export";  // compiles, too
-bool IsCompile(const std::string& pass) { return pass == kCompile || pass == kExport; }
+// Compiles with variables for extents, and runs for several values of them.
+constexpr const char* kValues = "compile for all values";
+bool IsCompile(const std::string& pass) {
+  return pass == kCompile || pass == kExport || pass == kValues;
+}
 // `relative` is what reordered sums of small graphs differ by, relative to the largest element of a
 // result. `nudge` is the change of every intermediate value that explains as much.
 struct Rounding {
@@ -47,7 +53,9 @@ constexpr Rounding kBFloat16 = {8e-2, 4e-3, 8};
 // A value at the edge of a jump crosses it in one of two nudges.
 constexpr int kNudges = 24;
 // So that modules of a seed stay what they were.
-constexpr std::uint64_t kControlFlow = 0x1F, kRunTimeCuts = 0x2C;
+constexpr std::uint64_t kControlFlow = 0x1F, kRunTimeCuts = 0x2C, kSymbols = 0x5A;
+// What is interpreted for other values.
+constexpr std::int64_t kMaxElements = 1 << 14;
 
 // "ConvertLayout nn.conv2d=NHWC" is the pass with this layout.
 constexpr const char* kConvertTo = "ConvertLayout ";
@@ -127,6 +135,11 @@ class Checker {
   std::optional<std::string> Check(const RandomModule& given,
                                    const std::vector<std::string>& passes) {
     ++statistics_->runs;
+    if (passes == std::vector<std::string>{kValues}) {
+      std::optional<std::string> words;
+      const absl::Status status = CatchErrors([&] { words = CheckValues(given); });
+      return status.ok() ? words : StrCat("it fails: ", FromStatus(status).message());
+    }
     rounding_ = std::all_of(passes.begin(), passes.end(), KeepsValues) ? kFloat32 : kBFloat16;
     Module module = given.module;
     std::vector<NDArray> actual;
@@ -182,6 +195,76 @@ class Checker {
   }
 
  private:
+  // What is compiled once must give the interpreter's results for all values of its variables.
+  std::optional<std::string> CheckValues(const RandomModule& given) {
+    Random random(seed_ ^ kSymbols);
+    rounding_ = kFloat32;
+    const auto symbolic = WithSymbols(given.module, random.Next());
+    if (!symbolic) return std::nullopt;
+    const CompiledRun run = RandomRun(random);
+    how_ = StrCat(" (", run.ToString(), ")");
+    const absl::StatusOr<Executable> executable = Compile(*symbolic, run.options);
+    if (!executable.ok()) {
+      if (IsUserError(executable.status())) return std::nullopt;
+      return StrCat("it is not compiled: ", executable.status().ToString());
+    }
+    ++statistics_->symbolic;
+    std::vector<Shape> shapes;
+    for (const NDArray& input : given.inputs) shapes.push_back(input.shape());
+    for (const Dim::Values& values : DrawValues(OwnValues(*symbolic, shapes), random)) {
+      const auto words = CheckAt(values, *symbolic, *executable, run.options, given, random);
+      if (words)
+        return StrCat("for ", ToString(values), ": ", *words, "\n", ir::PrintModule(*symbolic));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> CheckAt(const Dim::Values& values, const Module& symbolic,
+                                     const Executable& executable, const CompileOptions& options,
+                                     const RandomModule& given, Random& random) {
+    const std::vector<Shape> shapes = ShapesAt(symbolic, values);
+    RandomModule fixed;
+    runtime::Inputs named;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      fixed.inputs.push_back(Resized(given.inputs[i], shapes[i], random));
+      named.emplace(ir::Var(symbolic.Main().params[i]).name(), fixed.inputs.back());
+    }
+    const absl::Status typed = CatchErrors([&] { fixed.module = WithValues(symbolic, values); });
+    if (typed.ok() && MeasuresOf(fixed.module).elements > kMaxElements) {
+      ++statistics_->values_left_out;
+      return std::nullopt;
+    }
+    const absl::StatusOr<std::vector<NDArray>> actual = executable.Run(named);
+    for (const absl::Status& status : {typed, actual.status()}) {
+      if (!status.ok() && !IsUserError(status)) return status.ToString();
+    }
+    if (!typed.ok()) {
+      if (actual.ok())
+        return StrCat("it runs, and the module of these shapes is refused: ", typed.message());
+      ++statistics_->values_refused;
+      return std::nullopt;
+    }
+    const absl::StatusOr<std::vector<NDArray>> expected =
+        CatchErrors([&] { return Interpret(fixed.module, fixed.inputs); });
+    if (!expected.ok() || !std::ranges::all_of(*expected, IsFinite)) {
+      ++statistics_->values_left_out;
+      return std::nullopt;
+    }
+    if (!actual.ok()) {
+      if (actual.status().code() != absl::StatusCode::kUnimplemented &&
+          !BrokenCondition(symbolic, values, options))
+        return StrCat("the run is refused, and that of the module of these shapes is not: ",
+                      actual.status().message());
+      ++statistics_->conditions;
+      return std::nullopt;
+    }
+    if (auto words = DifferentTypes(*actual, *expected)) return words;
+    auto words = DifferentValues(*actual, *expected, rounding_.relative);
+    if (words && IsStable(fixed, *actual, *expected)) return words;
+    ++(words ? statistics_->values_left_out : statistics_->values);
+    return std::nullopt;
+  }
+
   // Whether the module's own results differ by less than `actual` does, when every intermediate
   // value changes a little.
   bool IsStable(const RandomModule& given, const std::vector<NDArray>& actual,
@@ -288,12 +371,20 @@ void PassFuzzStatistics::Add(const PassFuzzStatistics& other) {
   runs += other.runs;
   changes += other.changes;
   ill_conditioned += other.ill_conditioned;
+  symbolic += other.symbolic;
+  values += other.values;
+  values_refused += other.values_refused;
+  conditions += other.conditions;
+  values_left_out += other.values_left_out;
 }
 
 std::string PassFuzzStatistics::ToString() const {
   return StrCat(modules, " modules of ", calls, " calls; ", runs, " runs of passes, of which ",
                 changes, " changed the module; ", ill_conditioned,
-                " differences that rounding explains");
+                " differences that rounding explains; ", symbolic,
+                " compiled with variables, run for ", values, " sets of values, ", values_refused,
+                " sets refused by the module of their shapes, too, ", conditions,
+                " by conditions and limits, ", values_left_out, " left out");
 }
 
 std::optional<std::string> CheckPasses(const RandomModule& module,
@@ -329,7 +420,10 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
   for (const std::string& name : names) runs.push_back({name});
   for (int pair = 0; pair < options.pairs; ++pair)
     runs.push_back({random.Of(names), random.Of(names)});
-  if (options.compile) runs.push_back({options.exports ? kExport : kCompile});
+  if (options.compile) {
+    runs.push_back({options.exports ? kExport : kCompile});
+    runs.push_back({kValues});
+  }
   for (const std::vector<std::string>& run : runs) {
     if (auto finding = CheckPasses(module, run, seed, statistics)) return finding;
   }

@@ -26,8 +26,10 @@ struct PassFuzzOptions {
   // (ToMixedPrecision) is checked when it is named, to the accuracy of 16 bits. ConvertLayout also
   // runs to a random layout, PartitionGraph on regions of random operators.
   std::vector<std::string> passes;
-  int pairs = 4;         // of passes per module, besides each pass alone
-  bool compile = false;  // whether to check the compiled module, too
+  int pairs = 4;  // of passes per module, besides each pass alone
+  // Whether to check the compiled module, too, and the one that is compiled with variables for some
+  // extents and run for other values of them.
+  bool compile = false;
   // Whether every module that is compiled is exported, too (exported_run.h), instead of some.
   bool exports = false;
 };
@@ -38,6 +40,12 @@ struct PassFuzzStatistics {
   std::int64_t runs = 0;             // of one or two passes
   std::int64_t changes = 0;          // runs that changed the module
   std::int64_t ill_conditioned = 0;  // differences that small changes of values cause, too
+  // Of modules that are compiled with variables for extents (symbolic_module.h).
+  std::int64_t symbolic = 0;         // modules
+  std::int64_t values = 0;           // sets of values with the interpreter's results
+  std::int64_t values_refused = 0;   // sets that the module of these shapes refuses, too
+  std::int64_t conditions = 0;       // sets that a condition or a limit refuses
+  std::int64_t values_left_out = 0;  // undefined, not finite or large
   void Add(const PassFuzzStatistics& other);
   std::string ToString() const;
 };

@@ -68,7 +68,8 @@ NodeDraft& NodeDraft::Graph(const std::string& name, onnx::GraphProto graph) {
   return *this;
 }
 
-Draft::Draft(Random& random, int opset) : random_(random), opset_(opset) {
+Draft::Draft(Random& random, int opset, bool computes_shapes)
+    : random_(random), opset_(opset), computes_shapes_(computes_shapes) {
   model_.set_ir_version(8);
   model_.add_opset_import()->set_version(opset);
   model_.mutable_graph()->set_name("fuzz");
@@ -129,7 +130,7 @@ Value Draft::Any(const Types& types, std::int64_t min_rank, std::int64_t max_ran
   }
   const DataType type = Of(types);
   const Shape shape = AnyShape(min_rank, max_rank);
-  return Chance(85) ? Input(type, shape) : Weights(type, shape);
+  return IsInput(85) ? Input(type, shape) : Weights(type, shape);
 }
 
 Value Draft::Tensor(DataType type, const Shape& shape) {
@@ -140,8 +141,10 @@ Value Draft::Tensor(DataType type, const Shape& shape) {
     }
     if (!fitting.empty()) return Of(fitting);
   }
-  return Chance(60) ? Input(type, shape) : Weights(type, shape);
+  return IsInput(60) ? Input(type, shape) : Weights(type, shape);
 }
+
+bool Draft::IsInput(int percent) { return Chance(percent) || (computes_shapes_ && Chance(70)); }
 
 Value Draft::Input(DataType type, const Shape& shape) {
   const Value value{NewName("x"), type, shape};
@@ -168,14 +171,20 @@ Value Draft::Constant(const NDArray& array) {
 }
 
 std::string Draft::Known(const NDArray& array) {
-  if (Chance(3)) return Input(array.dtype(), array.shape()).name;
-  if (Chance(90)) {
-    const std::string name = Constant(array).name;
-    values_.pop_back();  // so that no other node reads it by chance
-    return name;
+  if (computes_shapes_ && array.dtype() == Int64 && array.shape().size() <= 1 && Chance(60)) {
+    const auto* elements = static_cast<const std::int64_t*>(array.raw());
+    if (array.shape().empty()) return ComputedInt(*elements, /*is_scalar=*/true);
+    if (array.size() > 0) return ComputedInts(Ints(elements, elements + array.size()));
   }
+  if (Chance(3)) return Input(array.dtype(), array.shape()).name;
+  if (Chance(90)) return Hidden(array);
   const onnx::NodeProto* made = Append("", "Constant", NodeDraft({}).Tensor("value", array));
   return made->output(0);
+}
+std::string Draft::Hidden(const NDArray& array) {
+  const std::string name = Constant(array).name;
+  values_.pop_back();
+  return name;
 }
 std::string Draft::KnownInts(const Ints& values) {
   return Known(NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values));
@@ -183,6 +192,56 @@ std::string Draft::KnownInts(const Ints& values) {
 std::string Draft::KnownInt(std::int64_t value) {
   return Known(Chance(50) ? NDArray::Scalar<std::int64_t>(value)
                           : NDArray::FromVector<std::int64_t>({1}, {value}));
+}
+
+std::string Draft::Extent(const Value& of, std::int64_t axis, bool is_scalar) {
+  if (opset_ >= 15 && !is_scalar && Chance(30))
+    return Append("", "Shape", NodeDraft({of.name}).Int("start", axis).Int("end", axis + 1))
+        ->output(0);
+  const std::string shape = Append("", "Shape", NodeDraft({of.name}))->output(0);
+  const NDArray place = is_scalar ? NDArray::Scalar<std::int64_t>(axis)
+                                  : NDArray::FromVector<std::int64_t>({1}, {axis});
+  return Append("", "Gather", NodeDraft({shape, Hidden(place)}))->output(0);
+}
+
+std::string Draft::ComputedInt(std::int64_t value, bool is_scalar) {
+  const auto number = [&](std::int64_t n) {
+    return Hidden(is_scalar ? NDArray::Scalar<std::int64_t>(n)
+                            : NDArray::FromVector<std::int64_t>({1}, {n}));
+  };
+  // An extent that the number is, or is near to or a multiple or a part of.
+  struct Source {
+    const Value* value;
+    std::int64_t axis, extent;
+  };
+  std::vector<Source> equal, others;
+  for (const Value& of : values_) {
+    for (std::int64_t axis = 0; axis < of.rank(); ++axis) {
+      const std::int64_t extent = of.shape[static_cast<std::size_t>(axis)];
+      if (extent > 1) (extent == value ? equal : others).push_back({&of, axis, extent});
+    }
+  }
+  if (!equal.empty() && Chance(80)) {
+    const Source source = Of(equal);
+    return Extent(*source.value, source.axis, is_scalar);
+  }
+  if (others.empty() || !Chance(25)) return number(value);
+  const Source source = Of(others);
+  const std::string extent = Extent(*source.value, source.axis, is_scalar);
+  const auto with = [&](const char* type, std::int64_t operand) {
+    return Append("", type, NodeDraft({extent, number(operand)}))->output(0);
+  };
+  if (value != 0 && value % source.extent == 0) return with("Mul", value / source.extent);
+  if (value > 0 && value < source.extent && source.extent / (source.extent / value) == value)
+    return with("Div", source.extent / value);
+  return with("Add", value - source.extent);
+}
+
+std::string Draft::ComputedInts(const Ints& values) {
+  Names parts;
+  for (const std::int64_t value : values) parts.push_back(ComputedInt(value, /*is_scalar=*/false));
+  if (parts.size() == 1) return parts[0];
+  return Append("", "Concat", NodeDraft(parts).Int("axis", 0))->output(0);
 }
 
 Value Draft::Indices(const Shape& shape, std::int64_t extent) {

@@ -62,8 +62,10 @@ struct Value {
 
 class Draft {
  public:
-  // `random` must outlive the draft.
-  Draft(Random& random, int opset);
+  // `random` must outlive the draft. `computes_shapes`: integers that converters must know are
+  // mostly computed from the shapes of other values, as exporters do for dynamic axes, and fewer
+  // tensors are constants, whose extents are fixed.
+  Draft(Random& random, int opset, bool computes_shapes = false);
 
   Random& random() { return random_; }
   int opset() const { return opset_; }
@@ -110,8 +112,18 @@ class Draft {
   onnx::ModelProto& model() { return model_; }
 
  private:
+  // Whether a new tensor is an input, not a constant.
+  bool IsInput(int percent);
+  // The name of a vector of one number, or of a scalar.
+  std::string ComputedInt(std::int64_t value, bool is_scalar);
+  std::string ComputedInts(const Ints& values);
+  // The name of a constant that no other node reads by chance.
+  std::string Hidden(const NDArray& array);
+  std::string Extent(const Value& of, std::int64_t axis, bool is_scalar);
+
   Random& random_;
   const int opset_;
+  const bool computes_shapes_;
   onnx::ModelProto model_;
   std::vector<Value> values_;
   int names_ = 0;

@@ -198,7 +198,7 @@ void RequireDrawable(const std::vector<std::string>& ops) {
 onnx::ModelProto RandomOnnx(Random& random, const RandomOnnxOptions& options) {
   RequireDrawable(options.ops);
   const int any = kFirstOpset + static_cast<int>(random.Below(kLastOpset - kFirstOpset + 1));
-  Draft draft(random, options.opset > 0 ? options.opset : any);
+  Draft draft(random, options.opset > 0 ? options.opset : any, options.computes_shapes);
   Chain chain(draft, options);
   for (std::int64_t nodes = 1 + random.Below(6); nodes > 0; --nodes) chain.Append();
   for (int tries = 0; draft.model().graph().node().empty() && tries < 10; ++tries) chain.Append();

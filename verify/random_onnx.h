@@ -20,6 +20,8 @@ struct RandomOnnxOptions {
   std::vector<std::string> ops;
   int opset = 0;       // 0: any that can be imported
   bool mutate = true;  // false: only draws valid models
+  // Integers of shapes are mostly computed from the shapes of other values (onnx_draft.h).
+  bool computes_shapes = false;
   // Gets each model, serialised, before it is imported, even an unfinished one.
   std::function<void(const std::string&)> before_import;
 };

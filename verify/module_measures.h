@@ -1,0 +1,33 @@
+// How large a module's values are, and how they round.
+#ifndef TENON_VERIFY_MODULE_MEASURES_H_
+#define TENON_VERIFY_MODULE_MEASURES_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "tenon/ir/module.h"
+
+namespace tenon::verify {
+
+struct ModuleMeasures {
+  std::int64_t elements = 0, expressions = 0;
+  double rounding = 0;  // of the narrowest floating type
+  // Two neighbouring integers may both be right: integer pixels are interpolated in a floating
+  // type, and quantised operators run in integers, within one quantum.
+  bool rounds_to_integers = false;
+  // A normalisation becomes one product and one sum. With infinite parameters, these subtract
+  // infinities.
+  bool normalises = false;
+
+  // Whether it takes too long to interpret.
+  bool IsLarge() const;
+};
+// Requires checked types.
+ModuleMeasures MeasuresOf(const ir::Module& module);
+
+// Whether an error is of the kind that a module or a model may cause, and says something.
+bool IsUserError(const absl::Status& status);
+
+}  // namespace tenon::verify
+
+#endif  // TENON_VERIFY_MODULE_MEASURES_H_
