@@ -75,6 +75,9 @@ class AtEnd {
   const End end_;
 };
 
+// Thrown for a node that reads a value without a type, which a refused node would have made.
+struct AfterRefusal {};
+
 using MissingNodes = std::map<std::string, std::vector<std::string>>;
 
 // Functions may call one another in chains of any length, so their bodies wait in a list.
@@ -132,6 +135,7 @@ const Expr* GraphImporter::Find(const std::string& name) const {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
     if (const auto found = scope->find(name); found != scope->end()) return &found->second;
   }
+  if (calls_.empty() && refusals_ && refusals_->IsMissing(name)) throw AfterRefusal{};
   return nullptr;
 }
 
@@ -139,9 +143,17 @@ std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValu
   for (const auto& [name, value] : values) {
     if (value) extents_.Add(value);
   }
+  if (scopes_.empty() && calls_.empty()) refusals_.emplace(graph, values);
   scopes_.push_back(std::move(values));
   const AtEnd leave([this] { scopes_.pop_back(); });
-  for (const onnx::NodeProto& node : graph.node()) Convert(node);
+  for (const onnx::NodeProto& node : graph.node()) {
+    if (IsInModelItself()) {
+      ConvertOrGoOn(node);
+    } else {
+      Convert(node);
+    }
+  }
+  if (IsInModelItself() && !refusals_->empty()) refusals_->Throw();
   std::vector<Expr> outputs;
   for (const onnx::ValueInfoProto& output : graph.output()) {
     const Expr* found = Find(output.name());
@@ -282,6 +294,30 @@ std::string GraphImporter::OriginsOf(const std::vector<Expr>& values) const {
   return said.empty() ? ""
                       : StrCat("values decide extents of the inputs: ", StrJoin(said, ", "),
                                "; the model can be ended before this node");
+}
+
+bool GraphImporter::IsInModelItself() const { return scopes_.size() == 1 && calls_.empty(); }
+
+void GraphImporter::ConvertOrGoOn(const onnx::NodeProto& proto) {
+  try {
+    Convert(proto);
+    return;
+  } catch (const Error& error) {
+    if (error.code() == absl::StatusCode::kInternal) throw;
+    refusals_->Add(error);
+    // All nodes after this one would be refused for it, too.
+    if (converted_ > kMaxNodes || budget_.expressions < 0) refusals_->Throw();
+  } catch (const AfterRefusal&) {  // nothing is known of this node
+  }
+  for (const std::string& name : proto.output()) {
+    if (name.empty() || scopes_.back().contains(name)) continue;
+    if (const Expr value = refusals_->StandIn(name)) {
+      extents_.Add(value);
+      scopes_.back().emplace(name, value);
+    } else {
+      refusals_->AddMissing(name);
+    }
+  }
 }
 
 void GraphImporter::Convert(const onnx::NodeProto& proto) {

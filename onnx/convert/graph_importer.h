@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -20,6 +21,7 @@
 #include "tenon/ir/expr.h"
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/node.h"
+#include "tenon/onnx/convert/refusals.h"
 #include "tenon/onnx/local_functions.h"
 #include "tenon/passes/simplify/fold_constant.h"
 
@@ -42,12 +44,17 @@ class GraphImporter {
       : meaning_(std::move(meaning)), evaluate_(evaluate), budget_(budget) {}
 
   // The outputs of the graph; its inputs and initializers are among `values`. Throws
-  // InvalidArgument or Unimplemented, naming the node.
+  // InvalidArgument or Unimplemented, naming the node, or all nodes of the graph that are refused,
+  // as far as the types of what these read are known.
   std::vector<Expr> Import(const onnx::GraphProto& graph, NamedValues values);
 
  private:
   const Expr* Find(const std::string& name) const;
   void Convert(const onnx::NodeProto& proto);
+  // The same for a node of the model's own graph: a refusal is kept for the end.
+  void ConvertOrGoOn(const onnx::NodeProto& proto);
+  // Not in a graph of a node or of a function.
+  bool IsInModelItself() const;
   // The outputs of the node, by a converter, as a function or as a registered operator.
   std::vector<Expr> OutputsOf(const onnx::NodeProto& proto, const std::vector<Expr>& inputs);
   // The body of a function with the attributes of a call, which lives as long as this.
@@ -81,6 +88,7 @@ class GraphImporter {
   ImportBudget budget_;
   std::size_t converted_ = 0;
   KnownExtents extents_;
+  std::optional<Refusals> refusals_;
   std::map<std::string, std::string> origins_;  // of extents that values decide, by variable: nodes
 };
 
