@@ -39,13 +39,20 @@ std::string Describe(const TenonExecutable& executable) {
     inputs.push_back(std::move(input));
   }
   Json results = Json::array();
-  for (std::size_t i = 0; i < NumResults(executable); ++i)
-    results.push_back(Describe(plan.entry(plan.heads[i])));
+  const std::vector<std::string>& names = executable.executable.result_names();
+  for (std::size_t i = 0; i < NumResults(executable); ++i) {
+    Json result = Json::object();
+    if (i < names.size()) result["name"] = names[i];
+    result.update(Describe(plan.entry(plan.heads[i])));
+    results.push_back(std::move(result));
+  }
   Json kernels = Json::array();
   for (std::size_t i = 0; i < executable.lowered.kernels.size(); ++i)
     kernels.push_back({{"name", executable.lowered.kernels[i].name},
                        {"implementation", executable.executable.kernels()[i]->implementation()}});
-  return Json({{"inputs", inputs}, {"results", results}, {"kernels", kernels}}).dump();
+  // Names of a model may hold any bytes.
+  return Json({{"inputs", inputs}, {"results", results}, {"kernels", kernels}})
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 constexpr const char* kExplain = "explain";

@@ -111,8 +111,9 @@ void tenon_module_free(TenonModule* module);
  * "disabled_passes", "required_passes": lists of names. */
 TenonError* tenon_compile(const TenonModule* module, const char* options,
                           TenonExecutable** executable);
-/* JSON: {"inputs": [{"name", "dtype", "shape"}], "results": [{"dtype", "shape"}],
- * "kernels": [{"name", "implementation"}]}. Extents that are expressions of variables are texts. */
+/* JSON: {"inputs": [{"name", "dtype", "shape"}], "results": [{"name", "dtype", "shape"}],
+ * "kernels": [{"name", "implementation"}]}. Extents that are expressions of variables are texts.
+ * Results have names (since version 2) where the model gives them some. */
 TenonError* tenon_describe(const TenonExecutable* executable, TenonText** json);
 TenonError* tenon_num_results(const TenonExecutable* executable, size_t* count);
 /* Inputs by name: CPU memory, row-major, which is only read. Gives `num_results` tensors, as many

@@ -17,6 +17,7 @@
 #include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/compiler/symbolic/symbolic_model.h"
 #include "tenon/compiler/symbolic/symbolic_plan.h"
+#include "tenon/ir/result_names.h"
 #include "tenon/ir/verify.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/jit/runtime/parallel_runtime.h"
@@ -103,6 +104,10 @@ ir::Module Fused(ir::Module module, const CompileOptions& options) {
        .report = options.pass_report});
 }
 
+Executable Named(Executable executable, std::vector<std::string> names) {
+  return names.empty() ? executable : executable.WithResultNames(std::move(names));
+}
+
 struct Lowering {
   // Kernels whose code is in the cache are not lowered.
   bool defers = false;
@@ -123,7 +128,8 @@ Lowered DoLower(ir::Module module, const CompileOptions& options, const Lowering
 }
 
 Executable DoLink(const Lowered& lowered, const CompileOptions& options) {
-  return compiler::Linked(lowered, {}, CodeOf(options), options.threads);
+  return Named(compiler::Linked(lowered, {}, CodeOf(options), options.threads),
+               ir::ResultNamesOf(lowered.module));
 }
 
 struct FusedForAll {
@@ -214,12 +220,14 @@ void RequireOnePlan(const ir::Module& module) {
 }
 
 Executable DoCompile(ir::Module module, const CompileOptions& options) {
+  std::vector<std::string> names = ir::ResultNamesOf(module);
   if (module.Find("main")) {
-    if (IsProgram(module)) return CompileProgram(module, options);
-    if (compiler::HasSymbols(module)) return CompileSymbolic(module, options);
+    if (IsProgram(module)) return Named(CompileProgram(module, options), std::move(names));
+    if (compiler::HasSymbols(module))
+      return Named(CompileSymbolic(module, options), std::move(names));
   }
   const Lowering lowering = {.defers = !options.cache_dir.empty(), .keeps_module = false};
-  return DoLink(DoLower(std::move(module), options, lowering), options);
+  return Named(DoLink(DoLower(std::move(module), options, lowering), options), std::move(names));
 }
 
 }  // namespace
@@ -235,7 +243,10 @@ absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& module,
   return CatchErrors([&] {
     const jit::ScopedThreads threads(options.threads);
     const auto [fused, extents] = FuseProgram(module, options);
-    return compiler::LowerParts(fused, StrategyOf(options, false), CodeOf(options), extents);
+    LoweredProgram lowered =
+        compiler::LowerParts(fused, StrategyOf(options, false), CodeOf(options), extents);
+    lowered.whole.module = ir::Module().WithAttrs(module.attrs());
+    return lowered;
   });
 }
 

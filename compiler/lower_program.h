@@ -13,7 +13,8 @@
 namespace tenon {
 
 struct LoweredProgram {
-  // The kernels and constants of all parts. Its plan has the inputs of @main, and nothing else.
+  // The kernels and constants of all parts. Its plan has the inputs of @main, and nothing else; its
+  // module has the attributes of what was lowered, and no function.
   Lowered whole;
   runtime::PlannedProgram program;
 };

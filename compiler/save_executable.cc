@@ -16,6 +16,7 @@
 #include "tenon/compiler/export/c_model.h"
 #include "tenon/compiler/export/native_link.h"
 #include "tenon/compiler/plan/prepared_constants.h"
+#include "tenon/ir/result_names.h"
 #include "tenon/jit/library_functions.h"
 #include "tenon/jit/object/object_code.h"
 #include "tenon/runtime/saved_executable.h"
@@ -195,7 +196,8 @@ void Save(const Lowered& graph, const std::optional<runtime::PlannedProgram>& pr
   SavedPlan saved{.plan = graph.plan,
                   .kernels = {},
                   .constants_at = WriteParams(graph.constants, folder / runtime::kParamsFile),
-                  .result_names = options.result_names,
+                  .result_names = options.result_names.empty() ? ir::ResultNamesOf(graph.module)
+                                                               : options.result_names,
                   .threads = options.threads,
                   .params = {},
                   .kernels_file = {},

@@ -26,8 +26,9 @@ struct SaveOptions {
   // Code is made for the target of `code`; a CPU that lacks one of its features refuses to load it.
   // The name plays no part.
   ExportOptions code;
-  int threads = 0;                        // of a run, as in CompileOptions
-  std::vector<std::string> result_names;  // in order; empty: the results have none
+  int threads = 0;  // of a run, as in CompileOptions
+  // In order; empty: the module's own (ir/result_names.h).
+  std::vector<std::string> result_names;
 };
 
 // Writes the whole folder or nothing. A folder that holds a saved executable is replaced; one that

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "tenon/ir/result_names.h"
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/onnx/user_conversions.h"
@@ -70,7 +71,7 @@ class Writer {
   Writer(const ir::FunctionNode& main, onnx::GraphProto* graph)
       : main_(main), graph_(graph), readers_(ir::CountReaders(main.body)) {}
 
-  void Write() {
+  void Write(const std::vector<std::string>& result_names) {
     for (const Expr& param : main_.params)
       values_[param] = {graph_.AddInput(ir::Var(param).name(), param.checked_type())};
     ir::VisitPostOrder(main_.body, [&](const Expr& e) {
@@ -88,6 +89,7 @@ class Writer {
                                    : graph_.AddNode("Identity", {results[i]});
       graph_.AddOutput(name, tuple == nullptr ? type : tuple->fields[i]);
     }
+    graph_.NameOutputs(result_names);
   }
 
   // Those of users that nodes are of.
@@ -200,7 +202,7 @@ absl::StatusOr<std::string> ExportOnnx(const ir::Module& module) {
     model.add_opset_import()->set_version(kOpset);
     model.mutable_graph()->set_name("main");
     Writer writer(typed.Main(), model.mutable_graph());
-    writer.Write();
+    writer.Write(ir::ResultNamesOf(module));
     for (const std::string& domain : writer.domains()) {
       auto* opset = model.add_opset_import();
       opset->set_domain(domain);

@@ -6,6 +6,7 @@
 
 #include "tenon/ir/module_builder.h"
 #include "tenon/ir/parse_extents.h"
+#include "tenon/ir/result_names.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/graph_importer.h"
 #include "tenon/onnx/convert/sequence.h"
@@ -164,7 +165,9 @@ class Importer {
     ir::ModuleBuilder module;
     module.Set("main", ir::Function::Make(params_, result));
     for (const auto& [name, function] : loops.all()) module.Set(name, function);
-    return passes::RemoveUnusedFunctions(module.Build());
+    std::vector<std::string> names;
+    for (const onnx::ValueInfoProto& output : graph_.output()) names.push_back(output.name());
+    return ir::WithResultNames(passes::RemoveUnusedFunctions(module.Build()), names);
   }
 
  private:

@@ -3,7 +3,8 @@
 // Supports opsets 7 to 27 of the default domain. Functions of the model are replaced by their
 // bodies; other nodes of other domains map to registered operators by name ("domain.Op" or "Op").
 // Integers of 2 and 4 bits and floats of 4 and 8 bits are int8, uint8 and float32 here. The graph
-// becomes @main, its inputs the parameters under their ONNX names, several outputs a tuple.
+// becomes @main, its inputs the parameters under their ONNX names, several outputs a tuple, whose
+// names the module keeps (ir/result_names.h).
 // Constants are folded on the way, so that shapes which the model computes become attributes.
 // Errors: NotFound for a missing file; DataLoss for a file that is not a complete model;
 // Unimplemented, listing every missing operator with its nodes; InvalidArgument, naming the node,

@@ -267,6 +267,14 @@ const std::vector<std::shared_ptr<const jit::Callable>>& Executable::kernels() c
 const std::vector<NDArray>& Executable::constants() const {
   return Present(state_, kMovedFrom).parts.constants;
 }
+const std::vector<std::string>& Executable::result_names() const {
+  return Present(state_, kMovedFrom).parts.result_names;
+}
+Executable Executable::WithResultNames(std::vector<std::string> names) const {
+  Parts parts = Present(state_, kMovedFrom).parts;
+  parts.result_names = std::move(names);
+  return Executable(std::move(parts));
+}
 int Executable::threads() const { return Present(state_, kMovedFrom).parts.threads; }
 
 const Program* Executable::program() const {
@@ -294,7 +302,11 @@ Executable Executable::Bound(const Inputs& inputs) const {
   return bind != nullptr ? bind(inputs) : *this;
 }
 absl::StatusOr<Executable> Executable::Bind(const Inputs& inputs) const {
-  return CatchErrors([&] { return Bound(inputs); });
+  return CatchErrors([&] {
+    const std::vector<std::string>& names = result_names();
+    Executable bound = Bound(inputs);
+    return bound.result_names() == names ? bound : bound.WithResultNames(names);
+  });
 }
 
 template <typename Body>

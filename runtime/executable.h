@@ -60,6 +60,7 @@ class Executable {
     std::shared_ptr<const Program> program = nullptr;
     // Of runs. Without it, each stream of runs has memory of its own.
     std::shared_ptr<WorkingMemory> memory = nullptr;
+    std::vector<std::string> result_names = {};  // in order; empty: the results have none
   };
   explicit Executable(Parts parts);
 
@@ -75,6 +76,10 @@ class Executable {
   const Program* program() const;
   // In the order of the model's parameters.
   std::vector<InputInfo> inputs() const;
+  // As the model names them, in order; empty where it does not.
+  const std::vector<std::string>& result_names() const;
+  // The same code, with memory of its own for runs.
+  Executable WithResultNames(std::vector<std::string> names) const;
   // What runs inputs of these shapes: itself, unless it is symbolic. Errors as of Run.
   absl::StatusOr<Executable> Bind(const Inputs& inputs) const;
   // Empty for a program, whose parts have plans, and for what Compile made of a module of symbolic

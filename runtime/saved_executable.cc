@@ -116,6 +116,7 @@ SavedExecutable Load(const fs::path& folder, const LoadOptions& options) {
   std::vector<std::string> names = std::move(saved.result_names);
   Executable executable = saved.program ? ProgramOf(std::move(saved), kernels, params)
                                         : PlanOf(std::move(saved), kernels, params);
+  if (!names.empty()) executable = executable.WithResultNames(names);
   return {std::move(executable), std::move(names)};
 }
 

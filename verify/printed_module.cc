@@ -11,7 +11,8 @@ std::optional<std::string> WrongText(const ir::Module& module) {
   const std::string text = ir::PrintModule(module);
   const auto again = ir::ParseModule(text, ops::OpRegistry::Global().Resolver(), "printed");
   if (!again.ok()) return StrCat("its text is refused: ", again.status().message());
-  if (!ir::StructuralEqual(module, *again)) return "its text is another module";
+  // Relay text has no place for attributes of the module.
+  if (!ir::StructuralEqual(module.WithAttrs({}), *again)) return "its text is another module";
   return std::nullopt;
 }
 

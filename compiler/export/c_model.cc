@@ -10,6 +10,7 @@
 
 #include "tenon/compiler/export/c_extents.h"
 #include "tenon/compiler/export/c_places.h"
+#include "tenon/ir/result_names.h"
 #include "tenon/jit/c/c_source.h"
 #include "tenon/jit/c/c_text.h"
 #include "tenon/runtime/owners.h"
@@ -297,8 +298,9 @@ class ModelWriter {
       const Node& node = plan_.nodes[static_cast<std::size_t>(places_->inputs()[i])];
       describe("inputs", i, node.name, node.outputs[0]);
     }
+    const std::vector<std::string> names = ir::ResultNamesOf(lowered_.module);
     for (std::size_t k = 0; k < plan_.heads.size(); ++k)
-      describe("outputs", k, "", plan_.entry(plan_.heads[k]));
+      describe("outputs", k, k < names.size() ? names[k] : "", plan_.entry(plan_.heads[k]));
     if (extents_.has_variables()) text += "   shapes[i]: the extents of inputs[i].\n";
     StrAppend(&text, "   workspace: ",
               extents_.has_variables() ? StrCat(options_.name, "_workspace_bytes(shapes)")

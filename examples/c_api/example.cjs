@@ -25,6 +25,20 @@ assert.match(tenon.print(tenon.runPasses(parsed, 'InferType,FuseOps')), /Primiti
 const [z] = tenon.run(tenon.compile(parsed), {x: {dtype: 'int64', shape: [3], data: new BigInt64Array([1n, -2n, 3n])}});
 assert.deepEqual([...z.data], [-1n, -2n, -3n]);
 
+// Results have the names that a model gives them.
+const named = tenon.parse(`
+@I.ir_module
+class Module:
+    I.module_attrs({"result_names": ["scores"]})
+    @R.function
+    def main(x: R.Tensor((3,), dtype="float32")) -> R.Tensor((3,), dtype="float32"):
+        with R.dataflow():
+            gv: R.Tensor((3,), dtype="float32") = R.exp(x)
+            R.output(gv)
+        return gv
+`);
+assert.equal(tenon.describe(tenon.compile(named)).results[0].name, 'scores');
+
 // A plug-in adds operators.
 if (process.argv[3]) {
   tenon.loadPlugin(path.resolve(process.argv[3]));

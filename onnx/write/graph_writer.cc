@@ -91,6 +91,22 @@ void GraphWriter::AddOutput(const std::string& value, const ir::Type& type) {
   SetType(type, value, graph_.add_output());
 }
 
+void GraphWriter::NameOutputs(const std::vector<std::string>& names) {
+  std::unordered_map<std::string, std::string> named;
+  for (std::size_t i = 0; i < names.size() && static_cast<int>(i) < graph_.output_size(); ++i) {
+    if (!names[i].empty() && names_.insert(names[i]).second)
+      named.emplace(graph_.output(static_cast<int>(i)).name(), names[i]);
+  }
+  const auto rename = [&](std::string* value) {
+    if (const auto found = named.find(*value); found != named.end()) *value = found->second;
+  };
+  for (onnx::NodeProto& node : *graph_.mutable_node()) {
+    for (std::string& input : *node.mutable_input()) rename(&input);
+    for (std::string& output : *node.mutable_output()) rename(&output);
+  }
+  for (onnx::ValueInfoProto& output : *graph_.mutable_output()) rename(output.mutable_name());
+}
+
 std::vector<std::string> GraphWriter::AddNode(const std::string& type, std::size_t outputs,
                                               const std::vector<std::string>& inputs,
                                               const NodeAttributes& attributes) {

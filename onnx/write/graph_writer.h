@@ -34,6 +34,9 @@ class GraphWriter {
   // a number when it is taken.
   std::string AddInput(const std::string& name, const ir::Type& type);
   void AddOutput(const std::string& value, const ir::Type& type);
+  // Gives the outputs these names, in order, as far as they are free. Comes last: values that were
+  // named before have other names now.
+  void NameOutputs(const std::vector<std::string>& names);
   // Returns the name of the result. An input that is left out has an empty name.
   std::string AddNode(const std::string& type, const std::vector<std::string>& inputs,
                       const NodeAttributes& attributes = {});

@@ -185,6 +185,8 @@ TEST(CApiTest, AnOnnxModelIsReadCompiledAndRun) {
                                    HasSubstr(shapes == nullptr ? "(n, 3)" : "(2, 3)")));
     TenonExecutable* executable = nullptr;
     ASSERT_EQ(MessageOf(tenon_compile(module, "{\"opt_level\": 3}", &executable)), "");
+    EXPECT_EQ(MessageOf(tenon_describe(executable, &text)), "");
+    EXPECT_THAT(Taken(text), HasSubstr(R"("results":[{"name":"y","dtype":"float32","shape":[)"));
     Floats input({2, 3}, {-1, 2, -3, 4, -5, 6});
     const char* names[] = {"x"};
     const DLTensor* inputs[] = {&input.tensor};
