@@ -23,6 +23,7 @@
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/control/outline_branches.h"
+#include "tenon/passes/expand_run_time_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/runtime/input_symbols.h"
@@ -220,6 +221,7 @@ void RequireOnePlan(const ir::Module& module) {
 }
 
 Executable DoCompile(ir::Module module, const CompileOptions& options) {
+  module = passes::ExpandRunTimeOps(module);
   std::vector<std::string> names = ir::ResultNamesOf(module);
   if (module.Find("main")) {
     if (IsProgram(module)) return Named(CompileProgram(module, options), std::move(names));
@@ -233,14 +235,16 @@ Executable DoCompile(ir::Module module, const CompileOptions& options) {
 }  // namespace
 
 // With variables in the inputs, results of extents that values decide are cut by a program, too.
-bool IsProgram(const ir::Module& module) {
+bool IsProgram(const ir::Module& given) {
+  const ir::Module module = passes::ExpandRunTimeOps(given);
   return compiler::ControlFlow(module).has_value() || compiler::HasInnerCut(module) ||
          (compiler::HasSymbols(module) && compiler::HasCut(module));
 }
 
-absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& module,
+absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& given,
                                             const CompileOptions& options) {
   return CatchErrors([&] {
+    const ir::Module module = passes::ExpandRunTimeOps(given);
     const jit::ScopedThreads threads(options.threads);
     const auto [fused, extents] = FuseProgram(module, options);
     LoweredProgram lowered =
@@ -250,16 +254,18 @@ absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& module,
   });
 }
 
-absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options) {
+absl::StatusOr<Lowered> Lower(const ir::Module& given, const CompileOptions& options) {
   return CatchErrors([&] {
+    const ir::Module module = passes::ExpandRunTimeOps(given);
     RequireOnePlan(module);
     if (!compiler::HasSymbols(module)) return DoLower(module, options, {});
     const jit::ScopedThreads threads(options.threads);
     return PlanSymbolic(LowerForAll(module, options), options);
   });
 }
-absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOptions& options) {
+absl::StatusOr<Lowered> LowerKernels(const ir::Module& given, const CompileOptions& options) {
   return CatchErrors([&] {
+    const ir::Module module = passes::ExpandRunTimeOps(given);
     RequireOnePlan(module);
     if (!compiler::HasSymbols(module)) return DoLower(module, options, {});
     const jit::ScopedThreads threads(options.threads);

@@ -34,6 +34,7 @@ void RegisterReferenceOps(OpRegistry& registry);   // ref, ref_read, ref_write
 void RegisterFourierOps(OpRegistry& registry);     // dft, stft
 void RegisterCorrelationOps(OpRegistry& registry);
 void RegisterImageOps(OpRegistry& registry);
+void RegisterRunTimeOps(OpRegistry& registry);    // argwhere, sparse_fill_empty_rows
 void RegisterVisionOps(OpRegistry& registry);     // roi_align, non_max_suppression
 void RegisterDetectorOps(OpRegistry& registry);   // multibox_prior, roi_pool, yolo_reorg
 void RegisterDetectionOps(OpRegistry& registry);  // multibox_transform_loc, proposal, ...
@@ -69,6 +70,7 @@ inline void RegisterBuiltinOps(OpRegistry& registry) {
   RegisterCorrelationOps(registry);
   RegisterImageOps(registry);
   RegisterVisionOps(registry);
+  RegisterRunTimeOps(registry);
   RegisterDetectorOps(registry);
   RegisterDetectionOps(registry);
   RegisterLossOps(registry);

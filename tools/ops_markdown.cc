@@ -48,9 +48,6 @@ const std::vector<LeftOut>& WhatIsLeftOut() {
         "relay.op.annotation.simulated_quantize"}},
       {"Arithmetic bit by bit is for CPUs without instructions for bytes.",
        {"nn.bitpack", "nn.bitserial_conv2d", "nn.bitserial_dense"}},
-      {"Values decide the extents of the result: compute all of it and the count, and cut it "
-       "(take_first).",
-       {"argwhere", "sparse_fill_empty_rows"}},
       {"No model that is built or imported here has windows at computed positions.",
        {"nn.deformable_conv2d"}},
   };

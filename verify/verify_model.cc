@@ -4,6 +4,7 @@
 
 #include "tenon/compiler/plan/model_inputs.h"
 #include "tenon/compiler/symbolic/named_extents.h"
+#include "tenon/passes/expand_run_time_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/name_run_time_extents.h"
 #include "tenon/passes/precision/widen_half_floats.h"
@@ -24,8 +25,8 @@ Arrays RunCompiled(const ir::Module& module, const runtime::Inputs& inputs,
 }
 
 Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
-  const ir::Module typed =
-      passes::InferType(passes::NameRunTimeExtents(compiler::NameExtents(module)));
+  const ir::Module typed = passes::InferType(
+      passes::NameRunTimeExtents(compiler::NameExtents(passes::ExpandRunTimeOps(module))));
   // Checks the inputs.
   if (compiler::HasSymbols(typed))
     (void)runtime::InputSymbols(compiler::InputsOf(typed.Main())).Solve(inputs);
