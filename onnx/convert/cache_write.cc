@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/count_within.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/onnx/convert/take_of_each.h"
 #include "tenon/ops/builders.h"
@@ -37,7 +38,9 @@ Expr WrittenAt(const Node& node, const Expr& cache, const Expr& update, const Ex
   if (part[at] == Dim(0) || is_empty) return cache;
   const auto& known = ops::Known();
   const Expr zero = ops::Scalar(0, Int64);
-  const Expr length = node.Typed(ExtentValue(update, at));
+  const bool always_fits = Max(part[at], whole[at]) == whole[at];
+  const Expr length =
+      always_fits ? node.Typed(ExtentValue(update, at)) : CountWithin(node, part[at], whole[at]);
   const Expr first = node.Typed(ops::ExpandDims(node.Typed(ops::Cast(begins, Int64)), 1));
   // [batch, places of the cache]
   Expr distance = node.Typed(ops::Subtract(PlacesAlong(node, 2, 1, whole[at]), first));

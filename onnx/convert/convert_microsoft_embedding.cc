@@ -28,7 +28,9 @@ Expr Positions(const Node& node, const Dim& length) {
   if (rows.is_static() && length.is_static() && rows.value() < length.value())
     throw InvalidArgument(StrCat("there are ", rows.ToString(), " positions for sequences of ",
                                  length.ToString(), " tokens"));
-  return RowsOf(node, table, PlacesAlong(node, 1, 0, length));
+  if (rows.is_static() && length.is_static())
+    return RowsOf(node, table, PlacesAlong(node, 1, 0, length));
+  return rows == length ? table : node.Typed(FirstOf(node.extents(), table, length, 0));
 }
 
 // How many tokens of each sequence count.

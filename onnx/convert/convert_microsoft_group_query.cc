@@ -7,6 +7,7 @@
 #include "tenon/onnx/convert/attention.h"
 #include "tenon/onnx/convert/cache_write.h"
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/count_within.h"
 #include "tenon/onnx/convert/rotary.h"
 #include "tenon/onnx/convert/scaled_dot_product.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
@@ -79,7 +80,9 @@ Expr BeginsOf(Node& node, const Sequences& s) {
     return node.Typed(BroadcastTo(node.extents(), zero, {s.batch}));
   }
   const Expr last = node.Typed(ops::Reshape(node.Typed(ops::Cast(node.input(5), Int64)), Ints{-1}));
-  const Expr length = node.Typed(ExtentValue(node.input(0), 1));
+  const bool always_fits = Max(s.length, s.total) == s.total;
+  const Expr length = always_fits ? node.Typed(ExtentValue(node.input(0), 1))
+                                  : CountWithin(node, s.length, s.total);
   const Expr before =
       node.Typed(ops::Subtract(last, node.Typed(ops::Subtract(length, ops::Scalar(1, Int64)))));
   if (s.total.is_static() && s.length.is_static()) return before;

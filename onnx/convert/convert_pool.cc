@@ -24,6 +24,11 @@ void DropWindowInPadding(const Node& node, std::size_t d, Pooling* p) {
   if (!extent.is_static()) {
     if (w.after[d] <= span - stride) return;  // the last window starts in the data
     p->kept[d] = CeilDiv(ops::PaddedExtent(extent, w.before[d], 0), stride);
+    // Padding of a window or more may have others, which stay.
+    if (w.after[d] >= span)
+      p->kept[d] =
+          Max(*p->kept[d],
+              CeilDiv(ops::PaddedExtent(extent, w.before[d], w.after[d]) - Dim(span), stride));
     return;
   }
   const std::int64_t start = ops::PaddedExtent(extent.value(), w.before[d], 0);

@@ -89,8 +89,9 @@ std::vector<Expr> NonMaxSuppression(Node& node) {
 std::vector<Expr> NonZero(Node& node) {
   const Expr& x = node.input(0);
   const std::vector<Dim> shape = DimsOf(x);
-  if (shape.empty() || ops::Product(shape) == Dim(0))
-    throw Unimplemented("tensors of rank 0 and without elements are not supported");
+  if (shape.empty()) throw Unimplemented("tensors of rank 0 are not supported");
+  if (ops::Product(shape) == Dim(0))
+    return {ir::Constant::Make(NDArray::Zeros({RankOf(x), 0}, Int64))};
   const auto& known = ops::Known();
   const Expr flat = node.Typed(ops::Reshape(x, {-1}));
   const Expr zero = node.Typed(ops::Scalar(0, DataTypeOf(x)));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tenon/onnx/convert/count_within.h"
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
@@ -120,8 +121,8 @@ bool RecurrentLayer::IsWhole(const RecurrentDirection& d) const {
 Expr RecurrentLayer::AllSteps(const Whole& whole, bool has_cell, RecurrentDirection* d) const {
   const Expr all =
       ops::Scalar(steps_.is_static() ? static_cast<double>(steps_.value()) : kAllSteps, Int64);
-  const Expr lengths =
-      node_.has_input(4) ? Typed(ops::Cast(node_.input(4), Int64)) : Filled(node_, all, {batch_});
+  const Expr lengths = lengths_ ? Typed(ops::Cast(Typed(ops::Squeeze(lengths_, Ints{1})), Int64))
+                                : Filled(node_, all, {batch_});
   std::vector<Expr> args = {d->x_gates, d->recurrence, d->bias, lengths, d->h};
   if (has_cell) args.push_back(d->c);
   const Expr results = Typed(whole(args, *d));
@@ -196,7 +197,7 @@ Expr RecurrentLayer::AsLoop(const Step& step, RecurrentDirection* d) const {
 // Sequences of a batch may be shorter than the others.
 void RecurrentLayer::ReadLengths() {
   if (!node_.has_input(4)) return;
-  const Expr& lengths = node_.input(4);
+  Expr lengths = node_.input(4);
   const std::vector<Dim> shape = DimsOf(lengths);
   const bool may_fit = shape.size() == 1 && (shape[0] == batch_ || !IsStatic({shape[0], batch_}));
   if (!may_fit)
@@ -204,13 +205,20 @@ void RecurrentLayer::ReadLengths() {
                                  batch_.ToString(), " sequences"));
   if (lengths.As<ir::ConstantNode>() != nullptr) {
     bool are_whole = true;
+    std::int64_t longest = 0;
     for (const std::int64_t length : node_.ConstantInts(4)) {
       if (length < 0 || (steps_.is_static() && length > steps_.value()))
         throw InvalidArgument(
             StrCat("input 4, sequence_lens, has ", length, " for ", steps_.ToString(), " steps"));
       are_whole = are_whole && Dim(length) == steps_;
+      longest = std::max(longest, length);
     }
     if (are_whole) return;
+    // Of a variable number of steps, a run compares them.
+    if (!(Max(longest, steps_) == steps_)) {
+      const Expr most = ops::Cast(CountWithin(node_, longest, steps_), DataTypeOf(lengths));
+      lengths = Typed(ops::Minimum(lengths, most));
+    }
   }
   lengths_ = Typed(ops::ExpandDims(lengths, 1));
 }

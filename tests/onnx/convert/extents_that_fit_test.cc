@@ -1,0 +1,133 @@
+// Extents that are variables and must fit each other, or numbers of the model: runs that the model
+// of their shapes would refuse are refused, too.
+#include "tenon/tests/onnx/any_shapes.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using testing_graphs::Random;
+
+// Whether a run of the model, which is compiled once, takes the inputs.
+bool Takes(const Model& model, const runtime::Inputs& inputs) {
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+  const absl::Status status = exe.Run(inputs).status();
+  EXPECT_TRUE(status.ok() || status.code() == absl::StatusCode::kInvalidArgument) << status;
+  return status.ok();
+}
+
+Model WriteOf(const std::string& update_length) {
+  Model model(24);
+  NamedInput(model, "cache", {"2", "m", "3"});
+  NamedInput(model, "update", {"2", update_length, "3"});
+  model.Integers("begins", {0, 1}).Output("y");
+  SetInt(model.Node("TensorScatter", {"cache", "update", "begins"}, {"y"}), "axis", 1);
+  return model;
+}
+runtime::Inputs CacheAndUpdate(std::int64_t cache, std::int64_t update) {
+  return {{"cache", Random({2, cache, 3}, 1)}, {"update", Random({2, update, 3}, 2)}};
+}
+
+TEST(ExtentsThatFitTest, AnUpdateIsNotLongerThanItsCache) {
+  const Model model = WriteOf("n");
+  ExpectRightForAll(model, {CacheAndUpdate(7, 5), CacheAndUpdate(4, 4), CacheAndUpdate(33, 1)},
+                    true);
+  EXPECT_FALSE(Takes(model, CacheAndUpdate(3, 5)));
+  EXPECT_FALSE(Takes(model, CacheAndUpdate(1, 2)));
+}
+
+TEST(ExtentsThatFitTest, AnUpdateOfANumberOfElementsFitsItsCache) {
+  const Model model = WriteOf("3");
+  ExpectRightForAll(model, {CacheAndUpdate(3, 3), CacheAndUpdate(17, 3)}, true);
+  EXPECT_FALSE(Takes(model, CacheAndUpdate(1, 3)));
+  EXPECT_FALSE(Takes(model, CacheAndUpdate(2, 3)));
+}
+
+TEST(ExtentsThatFitTest, EveryTokenHasAPlace) {
+  Model model(17);
+  NamedInput(model, "tokens", {"b", "s"}, TensorProto::INT32);
+  NamedInput(model, "places", {"p", "8"});
+  model.Constant("words", Random({13, 8}, 1));
+  model.Constant("scale", Random({8}, 3)).Constant("shift", Random({8}, 4));
+  model.Node("EmbedLayerNormalization", {"tokens", "", "words", "places", "", "scale", "shift"},
+             {"y", "counts"}, "embed", "com.microsoft");
+  model.Output("y");
+  const auto inputs = [](std::int64_t batch, std::int64_t length, std::int64_t places) {
+    return runtime::Inputs{{"tokens", NDArray::Zeros({batch, length}, Int32)},
+                           {"places", Random({places, 8}, 2)}};
+  };
+  ExpectRightForAll(model, {inputs(2, 5, 7), inputs(1, 7, 7), inputs(3, 1, 17)});
+  EXPECT_FALSE(Takes(model, inputs(2, 8, 7)));
+  EXPECT_FALSE(Takes(model, inputs(2, 5, 1)));
+}
+
+// The total is a number of the model, the new positions are those of a run.
+TEST(ExtentsThatFitTest, ATotalLengthHasTheNewPositions) {
+  Model model(17);
+  for (const auto& [name, width] : {std::pair("q", "12"), {"k", "4"}, {"v", "4"}})
+    NamedInput(model, name, {"1", "n", width});
+  for (const char* name : {"past_k", "past_v"}) NamedInput(model, name, {"1", "2", "p", "2"});
+  model.Initializer("last", NDArray::FromVector<std::int32_t>({1}, {6}));
+  model.Initializer("total", NDArray::Scalar<std::int32_t>(7));
+  NodeProto& node =
+      model.Node("GroupQueryAttention", {"q", "k", "v", "past_k", "past_v", "last", "total"},
+                 {"y", "present_k", "present_v"}, "heads", "com.microsoft");
+  model.Output("y").Output("present_k");
+  SetInt(node, "num_heads", 6);
+  SetInt(node, "kv_num_heads", 2);
+  const auto inputs = [](std::int64_t length, std::int64_t past) {
+    return runtime::Inputs{{"q", Random({1, length, 12}, 1)},
+                           {"k", Random({1, length, 4}, 2)},
+                           {"v", Random({1, length, 4}, 3)},
+                           {"past_k", Random({1, 2, past, 2}, 4)},
+                           {"past_v", Random({1, 2, past, 2}, 5)}};
+  };
+  ExpectRightForAll(model, {inputs(3, 4), inputs(7, 9), inputs(1, 6)});
+  EXPECT_FALSE(Takes(model, inputs(17, 4)));
+  EXPECT_FALSE(Takes(model, inputs(8, 20)));
+}
+
+TEST(ExtentsThatFitTest, NoSequenceIsLongerThanTheSteps) {
+  Model model(14);
+  NamedInput(model, "x", {"n", "2", "3"});
+  model.Constant("w", Random({1, 12, 3}, 1)).Constant("r", Random({1, 12, 4}, 2));
+  model.Initializer("lengths", NDArray::FromVector<std::int32_t>({2}, {2, 1}));
+  model.Output("y").Output("last");
+  SetInt(model.Node("GRU", {"x", "w", "r", "", "lengths"}, {"y", "last"}), "hidden_size", 4);
+  const auto inputs = [](std::int64_t steps) {
+    return runtime::Inputs{{"x", Random({steps, 2, 3}, 3)}};
+  };
+  ExpectRightForAll(model, {inputs(2), inputs(5), inputs(17)});
+  EXPECT_FALSE(Takes(model, inputs(1)));
+}
+
+TEST(ExtentsThatFitTest, NoElementsHaveNoPlaces) {
+  Model model;
+  NamedInput(model, "x", {"#n", "3"}).Output("y");
+  model.Node("NonZero", {"x"}, {"y"});
+  const auto results = ExpectRightForAll(
+      model, {{{"x", NDArray::Zeros({0, 3}, Float32)}}, {{"x", Random({5, 3}, 1)}}}, true);
+  EXPECT_EQ(results.at(0).at(0).shape(), (Shape{2, 0}));
+}
+
+// Padding of more than a window: the standard's shape inference drops one window, not all that
+// start in the padding.
+TEST(ExtentsThatFitTest, OneWindowInThePaddingIsDropped) {
+  for (const char* op : {"AveragePool", "MaxPool"}) {
+    Model model(12);
+    NamedInput(model, "x", {"1", "1", "h", "w"}).Output("y");
+    NodeProto& node = model.Node(op, {"x"}, {"y"});
+    SetInts(node, "kernel_shape", {1, 1});
+    SetInts(node, "strides", {2, 1});
+    SetInts(node, "pads", {2, 2, 2, 2});
+    SetInt(node, "ceil_mode", 1);
+    std::vector<runtime::Inputs> runs;
+    for (const auto& [h, w] : {std::pair(8, 8), {7, 3}, {1, 17}, {4, 1}})
+      runs.push_back({{"x", Random({1, 1, h, w}, 1)}});
+    const auto results = ExpectRightForAll(model, runs);
+    EXPECT_EQ(results.at(0).at(0).shape(), (Shape{1, 1, 6, 11})) << op;
+  }
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import
