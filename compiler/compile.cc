@@ -6,6 +6,7 @@
 #include "tenon/compiler/control/build_program.h"
 #include "tenon/compiler/control/control_flow.h"
 #include "tenon/compiler/control/lower_program.h"
+#include "tenon/compiler/control/program_needs.h"
 #include "tenon/compiler/control/program_outline.h"
 #include "tenon/compiler/lower_program.h"
 #include "tenon/compiler/plan/build_plan.h"
@@ -186,6 +187,7 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
 struct FusedProgram {
   ir::Module fused;
   std::vector<runtime::RunTimeExtent> extents;
+  std::vector<ExtentCondition> needs;  // of the module before it is fused
 };
 
 FusedProgram FuseProgram(const ir::Module& module, const CompileOptions& options) {
@@ -195,15 +197,16 @@ FusedProgram FuseProgram(const ir::Module& module, const CompileOptions& options
                               ? compiler::RunTimeExtents{.module = named, .extents = {}}
                               : compiler::SplitRunTimeExtents(named);
   // For who leaves the pass out.
-  return {passes::OutlineBranches(Fused(std::move(plain), options)), std::move(extents)};
+  const ir::Module fused = passes::OutlineBranches(Fused(std::move(plain), options));
+  return {fused, std::move(extents), compiler::NeedsOfProgram(named, fused)};
 }
 
 Executable CompileProgram(const ir::Module& module, const CompileOptions& options) {
   const jit::ScopedThreads threads(options.threads);
-  const auto [fused, extents] = FuseProgram(module, options);
+  const auto [fused, extents, needs] = FuseProgram(module, options);
   const bool defer = !options.cache_dir.empty();
   return compiler::BuildProgram(fused, StrategyOf(options, defer), CodeOf(options), options.threads,
-                                extents);
+                                extents, needs);
 }
 
 // Throws Unimplemented for a program.
@@ -246,9 +249,9 @@ absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& given,
   return CatchErrors([&] {
     const ir::Module module = passes::ExpandRunTimeOps(given);
     const jit::ScopedThreads threads(options.threads);
-    const auto [fused, extents] = FuseProgram(module, options);
+    const auto [fused, extents, needs] = FuseProgram(module, options);
     LoweredProgram lowered =
-        compiler::LowerParts(fused, StrategyOf(options, false), CodeOf(options), extents);
+        compiler::LowerParts(fused, StrategyOf(options, false), CodeOf(options), extents, needs);
     lowered.whole.module = ir::Module().WithAttrs(module.attrs());
     return lowered;
   });

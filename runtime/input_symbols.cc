@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "tenon/runtime/check_inputs.h"
+#include "tenon/runtime/symbolic_plan.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::runtime {
 
-InputSymbols::InputSymbols(std::vector<InputInfo> inputs) : inputs_(std::move(inputs)) {
+InputSymbols::InputSymbols(std::vector<InputInfo> inputs, std::vector<ExtentCondition> needs)
+    : inputs_(std::move(inputs)), needs_(std::move(needs)) {
   std::set<std::string> alone;
   for (const InputInfo& input : inputs_) {
     for (const Dim& dim : input.extents) {
@@ -65,6 +67,9 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
     }
   }
   if (inputs.size() != inputs_.size()) RefuseUnknown(inputs_, inputs);
+  for (const ExtentCondition& need : needs_) {
+    if (!need.Holds(values)) RefuseValues(need, values);
+  }
   return values;
 }
 

@@ -10,22 +10,26 @@
 #include <vector>
 
 #include "tenon/runtime/executable.h"
+#include "tenon/support/extent_condition.h"
 
 namespace tenon::runtime {
 
 class InputSymbols {
  public:
   // Throws Unimplemented for a variable that no input has alone as an extent.
-  explicit InputSymbols(std::vector<InputInfo> inputs);
+  // `needs` are conditions on them.
+  explicit InputSymbols(std::vector<InputInfo> inputs, std::vector<ExtentCondition> needs = {});
 
   // Throws InvalidArgument for an input that is missing, unknown, of another element type or rank,
-  // or whose extents contradict the types: it names input, axis and value.
+  // or whose extents contradict the types, naming input, axis and value, and for values that break
+  // a condition.
   Dim::Values Solve(const Inputs& inputs) const;
   const std::set<std::string>& names() const { return names_; }
   const std::vector<InputInfo>& inputs() const { return inputs_; }
 
  private:
   std::vector<InputInfo> inputs_;
+  std::vector<ExtentCondition> needs_;
   std::set<std::string> names_;
 };
 

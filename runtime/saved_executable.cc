@@ -73,7 +73,8 @@ Executable ProgramOf(SavedPlan saved, const SavedKernels& kernels, const Params&
     }
     program->parts.push_back(MakePart(std::move(part.symbols), std::move(cases)));
   }
-  const auto symbols = std::make_shared<const InputSymbols>(InputsOf(saved.plan));
+  const auto symbols =
+      std::make_shared<const InputSymbols>(InputsOf(saved.plan), saved.plan.conditions);
   if (!symbols->names().empty())
     program->solve = [symbols](const Inputs& given) { return symbols->Solve(given); };
   return Executable({.plan = {},

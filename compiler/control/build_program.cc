@@ -54,7 +54,8 @@ std::vector<runtime::ProgramPart> MakeParts(const std::vector<Expr>& functions,
 
 Executable BuildProgram(const ir::Module& fused, const strategies::StrategyOptions& strategy,
                         const jit::CompileOptions& code, int threads,
-                        const std::vector<runtime::RunTimeExtent>& extents) {
+                        const std::vector<runtime::RunTimeExtent>& extents,
+                        const std::vector<ExtentCondition>& needs) {
   ProgramOutline outline = OutlineProgram(fused);
   const auto program = std::make_shared<runtime::Program>();
   program->functions = std::move(outline.functions);
@@ -65,7 +66,7 @@ Executable BuildProgram(const ir::Module& fused, const strategies::StrategyOptio
   for (const runtime::ProgramPart& part : program->parts)
     kernels.insert(kernels.end(), part.executable.kernels().begin(),
                    part.executable.kernels().end());
-  const auto symbols = std::make_shared<const runtime::InputSymbols>(InputsOf(fused.Main()));
+  const auto symbols = std::make_shared<const runtime::InputSymbols>(InputsOf(fused.Main()), needs);
   if (!symbols->names().empty())
     program->solve = [symbols](const runtime::Inputs& given) { return symbols->Solve(given); };
   return Executable({.plan = {},

@@ -10,10 +10,11 @@ namespace tenon::compiler {
 
 // `fused` must have checked types and be fused, with the branches of its ifs as functions
 // (OutlineBranches). Straight-line parts of the functions that @main reaches are compiled one by
-// one. Throws what making kernels throws; Unimplemented for values that are no tensors.
+// one. Runs are refused where one of `needs` does not hold. Throws what making kernels throws; Unimplemented for values that are no tensors.
 Executable BuildProgram(const ir::Module& fused, const strategies::StrategyOptions& strategy,
                         const jit::CompileOptions& code, int threads,
-                        const std::vector<runtime::RunTimeExtent>& extents);
+                        const std::vector<runtime::RunTimeExtent>& extents,
+                        const std::vector<ExtentCondition>& needs);
 
 }  // namespace tenon::compiler
 

@@ -120,7 +120,8 @@ Plan PlanOfInputs(const std::vector<runtime::InputInfo>& inputs) {
 
 LoweredProgram LowerParts(const ir::Module& fused, const strategies::StrategyOptions& strategy,
                           const jit::CompileOptions& code,
-                          const std::vector<runtime::RunTimeExtent>& extents) {
+                          const std::vector<runtime::RunTimeExtent>& extents,
+                          const std::vector<ExtentCondition>& needs) {
   ProgramOutline outline = OutlineProgram(fused);
   LoweredProgram made;
   Gatherer gatherer;
@@ -139,6 +140,7 @@ LoweredProgram LowerParts(const ir::Module& fused, const strategies::StrategyOpt
   made.program.extents = extents;
   made.whole.module = fused;
   made.whole.plan = PlanOfInputs(InputsOf(fused.Main()));
+  made.whole.plan.conditions = needs;
   gatherer.MoveTo(&made.whole);
   return made;
 }

@@ -15,7 +15,8 @@ namespace tenon::compiler {
 // only in a part with variables.
 LoweredProgram LowerParts(const ir::Module& fused, const strategies::StrategyOptions& strategy,
                           const jit::CompileOptions& code,
-                          const std::vector<runtime::RunTimeExtent>& extents);
+                          const std::vector<runtime::RunTimeExtent>& extents,
+                          const std::vector<ExtentCondition>& needs);
 
 }  // namespace tenon::compiler
 

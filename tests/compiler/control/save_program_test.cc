@@ -327,6 +327,49 @@ TEST(SavedProgramsTest, InputsThatDoNotFitAreRefused) {
               HasSubstr("input 'n'"));
 }
 
+// A normalisation becomes a product and a sum, which would broadcast one channel. What a branch
+// needs is no matter where it does not run.
+TEST(SavedProgramsTest, ConditionsOfWhatAlwaysRunsAreChecked) {
+  const char* text = R"(
+def @main(%c: bool, %x: Tensor[(1, n, 4), float32], %g: Tensor[(16), float32]) {
+  %0 = nn.batch_norm(%x, %g, %g, %g, %g);
+  %1 = %0.0;
+  if (%c) { nn.max_pool1d(%1, pool_size=[2], strides=[2], padding=[0, 0]) }
+  else { nn.max_pool1d(nn.max_pool1d(%1, pool_size=[2], strides=[1], padding=[0, 0]), pool_size=[2], strides=[1], padding=[0, 0]) }
+})";
+  const ScopedFolder folder;
+  ASSERT_EQ(SaveExecutable(LoweredFor(text), folder / "net"), absl::OkStatus());
+  const Executable loaded = ValueOrThrow(LoadExecutable(folder / "net")).executable;
+  for (const int level : {0, 1, 3}) {
+    const Executable compiled = ValueOrThrow(Compile(Parsed(text), {.opt_level = level}));
+    for (const Executable* exe : {&compiled, &loaded}) {
+      const auto run = [&](std::int64_t n, bool c) {
+        return exe->Run({{"c", NDArray::Scalar(c)}, {"x", Rows({1, n, 4})}, {"g", Rows({16})}});
+      };
+      EXPECT_EQ(run(16, true)->at(0).shape(), (Shape{1, 16, 2}));
+      EXPECT_EQ(run(16, false)->at(0).shape(), (Shape{1, 16, 2}));
+      for (const std::int64_t n : {1, 2, 17}) {
+        EXPECT_EQ(run(n, true).status().code(), absl::StatusCode::kInvalidArgument) << n;
+        EXPECT_THAT(std::string(run(n, true).status().message()), HasSubstr("nn.batch_norm")) << n;
+      }
+    }
+  }
+}
+
+TEST(SavedProgramsTest, ConditionsOfABranchHoldWhereItRuns) {
+  const char* text = R"(
+def @main(%c: bool, %x: Tensor[(1, 1, n), float32], %k: Tensor[(1, 1, 5), float32]) {
+  if (%c) { max(nn.conv1d(%x, %k, padding=[0, 0])) } else { max(%x) }
+})";
+  const Executable exe = ValueOrThrow(Compile(Parsed(text)));
+  const auto run = [&](std::int64_t n, bool c) {
+    return exe.Run({{"c", NDArray::Scalar(c)}, {"x", Rows({1, 1, n})}, {"k", Rows({1, 1, 5})}});
+  };
+  EXPECT_EQ(run(9, true).status(), absl::OkStatus());
+  EXPECT_EQ(run(3, false).status(), absl::OkStatus());
+  EXPECT_EQ(run(3, true).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(SavedProgramsTest, EndlessRecursionIsAnError) {
   const ScopedFolder folder;
   ASSERT_EQ(SaveExecutable(LoweredFor(R"(
