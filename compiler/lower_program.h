@@ -20,7 +20,8 @@ struct LoweredProgram {
 };
 
 // Whether Compile makes a program of the module, and Lower refuses it: it has ifs or calls itself,
-// or values decide an extent in its middle. Types need not be known.
+// or values decide an extent in its middle. Types need not be known. Throws what InferType throws
+// for a module with operators whose results have as many elements as values say (argwhere).
 bool IsProgram(const ir::Module& module);
 
 // Of an extent that values decide, the cases 0 and, where the plan does not take it, 1 are lowered

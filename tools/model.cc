@@ -16,6 +16,7 @@
 #include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/load_plugin.h"
 #include "tenon/compiler/partition_onednn.h"
+#include "tenon/ir/result_names.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/models/registry.h"
 #include "tenon/onnx/model.h"
@@ -341,6 +342,11 @@ LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& 
   return {ValueOrThrow(model.Import(options)), model.results()};
 }
 
+LoadedModel WithResultNames(ir::Module module) {
+  std::vector<std::string> names = ir::ResultNamesOf(module);
+  return {std::move(module), std::move(names)};
+}
+
 }  // namespace
 
 LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape_of) {
@@ -371,7 +377,7 @@ LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape
   if (is_built_in) return {models::Build(arguments.path.substr(kBuiltIn.size())), {}};
   RequireText(bytes, source);
   if (arguments.path.ends_with(".py") || relax::LooksLikeRelax(bytes))
-    return {ValueOrThrow(relax::ParseRelax(bytes, source)), {}};
+    return WithResultNames(ValueOrThrow(relax::ParseRelax(bytes, source)));
   return {ValueOrThrow(ir::ParseModule(bytes, ops::OpRegistry::Global().Resolver(), source)), {}};
 }
 

@@ -28,7 +28,10 @@ std::vector<ir::Type> ResultTypes(const ir::Module& typed) {
 }
 
 ResultNames::ResultNames(std::vector<std::string> names, std::size_t count)
-    : names_(std::move(names)), count_(count) {}
+    : names_(std::move(names)), count_(count) {
+  // A text may give any number of names.
+  if (names_.size() != count_) names_.clear();
+}
 
 std::size_t ResultNames::IndexOf(const std::string& name) const {
   const auto own = std::find(names_.begin(), names_.end(), name);

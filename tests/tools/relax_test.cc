@@ -97,6 +97,29 @@ TEST_F(RelaxCliTest, AWrongOptionSaysWhatIsAllowed) {
               HasSubstr("other"));
 }
 
+TEST_F(RelaxCliTest, ResultsGoByTheNamesOfTheModule) {
+  const std::string main =
+      "    @R.function\n"
+      "    def main(x: R.Tensor((3,), dtype=\"float32\")) -> R.Tensor((3,), dtype=\"float32\"):\n"
+      "        with R.dataflow():\n"
+      "            gv: R.Tensor((3,), dtype=\"float32\") = R.exp(x)\n"
+      "            R.output(gv)\n"
+      "        return gv\n";
+  const std::string head = "@I.ir_module\nclass Module:\n    I.module_attrs({\"result_names\": ";
+  Write("named.py", StrCat(head, "[\"scores\"]})\n", main));
+  OutputOf("run %/named.py --output scores=%/scores.npy");
+  EXPECT_TRUE(fs::exists(Path("scores.npy")));
+  EXPECT_THAT(ErrorOf("run %/named.py --output score=%/s.npy"), HasSubstr("did you mean scores?"));
+  OutputOf("compile %/named.py --emit=executable -o %/named");
+  OutputOf("run %/named --output scores=%/again.npy");
+  EXPECT_EQ(Contents(Path("again.npy")), Contents(Path("scores.npy")));
+  // A list of another length names nothing.
+  Write("others.py", StrCat(head, "[\"a\", \"b\"]})\n", main));
+  OutputOf("run %/others.py --output y=%/y.npy");
+  EXPECT_EQ(Contents(Path("y.npy")), Contents(Path("scores.npy")));
+  EXPECT_THAT(ErrorOf("run %/others.py --output b=%/b.npy"), HasSubstr("results are y"));
+}
+
 TEST_F(RelaxCliTest, APassCanBeLeftOut) {
   EXPECT_EQ(OutputOf("opt %/net.py --passes=InferType,FuseOps --disable-pass=FuseOps"),
             OutputOf("opt %/net.py --passes=InferType"));
