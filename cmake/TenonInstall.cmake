@@ -3,8 +3,6 @@
 # documentation, mpi.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
-find_program(TENON_GZIP gzip REQUIRED)
-mark_as_advanced(TENON_GZIP)
 
 get_property(room_targets GLOBAL PROPERTY TENON_ROOM_TARGETS)
 install(TARGETS ${room_targets} tenon_options tenon_plugin EXPORT TenonTargets
@@ -38,7 +36,20 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/TenonConfigVersion.cmake 
 install(FILES ${PROJECT_BINARY_DIR}/TenonConfig.cmake ${PROJECT_BINARY_DIR}/TenonConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon COMPONENT development)
 
-# pkg-config takes shared libraries alone: the order of static ones is CMake's knowledge.
+# pkg-config takes shared libraries alone: the order of static ones is CMake's knowledge. ${pcfiledir} is the folder of the
+# file, so that it is right wherever cmake --install --prefix puts it. A folder that is absolute stays where it is.
+set(TENON_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+  file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+  string(REGEX REPLACE "/$" "" up "${up}")
+  set(TENON_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
+foreach(name LIBDIR INCLUDEDIR)
+  set(TENON_PC_${name} ${CMAKE_INSTALL_${name}})
+  if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_${name}})
+    set(TENON_PC_${name} "\${prefix}/${CMAKE_INSTALL_${name}}")
+  endif()
+endforeach()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/tenon_c.pc.in ${PROJECT_BINARY_DIR}/tenon_c.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tenon_c.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 if(TENON_SHARED)
@@ -75,8 +86,12 @@ include(TenonDebian)
 
 # An outside project, built against an installed tree.
 if(TENON_BUILD_TESTS)
+  find_program(TENON_PKG_CONFIG pkg-config)
+  mark_as_advanced(TENON_PKG_CONFIG)
   add_test(NAME install.outside_project_builds_and_runs
     COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}/examples/outside
-            -DWORK=${PROJECT_BINARY_DIR}/outside -DCXX_FLAGS=${TENON_SANITIZE}
+            -DWORK=${PROJECT_BINARY_DIR}/outside -DCXX_FLAGS=${TENON_SANITIZE} -DCC=${CMAKE_C_COMPILER}
+            -DPKG_CONFIG=$<$<BOOL:${TENON_PKG_CONFIG}>:${TENON_PKG_CONFIG}> -DREADELF=${CMAKE_READELF}
             -P ${PROJECT_SOURCE_DIR}/cmake/TestInstall.cmake)
+  add_subdirectory(tests/install)
 endif()

@@ -14,6 +14,39 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYP
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
+# Some compilers take the flag and know a part of the language. These are what Tenon uses of it and of its library.
+function(tenon_check_language)
+  set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+  check_cxx_source_compiles("
+    #include <bit>
+    #include <compare>
+    #include <concepts>
+    #include <numbers>
+    #include <source_location>
+    #include <span>
+    struct Pair {
+      int first = 0;
+      int second = 0;
+      auto operator<=>(const Pair&) const = default;
+    };
+    template <typename T>
+      requires std::integral<T>
+    constexpr int Width(T value) { return std::bit_width(value); }
+    int Sum(std::span<const int> numbers, std::source_location place = std::source_location::current()) {
+      constexpr Pair kPair = {.second = Width(5U)};
+      return numbers[0] + (kPair > Pair{} ? kPair.second : 0) + static_cast<int>(place.line());
+    }
+  " TENON_COMPILES_CXX20)
+endfunction()
+if(cxx_std_20 IN_LIST CMAKE_CXX_COMPILE_FEATURES)
+  tenon_check_language()
+endif()
+if(NOT TENON_COMPILES_CXX20)
+  message(FATAL_ERROR "Tenon is written in C++20, which ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} "
+    "${CMAKE_CXX_COMPILER_VERSION}) does not compile. GCC 12 and Clang 16 do, and later ones. Another compiler is chosen with "
+    "-DCMAKE_CXX_COMPILER=PROGRAM in a new build folder.")
+endif()
+
 find_program(TENON_CCACHE ccache)
 if(PROJECT_IS_TOP_LEVEL AND TENON_CCACHE)
   # Paths relative to the checkout, so that a second one finds what the first has compiled where no header is precompiled.

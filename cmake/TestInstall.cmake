@@ -1,4 +1,7 @@
-# Installs the build BUILD below WORK, configures and builds the project SOURCE against it, and runs its programs.
+# Installs the build BUILD below WORK, configures and builds the project SOURCE against it, and runs its programs. CC compiles
+# one of them with what PKG_CONFIG says, where that program is; READELF reads what the installed files are linked with.
+cmake_minimum_required(VERSION 3.25)
+
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -23,4 +26,26 @@ if(EXISTS ${WORK}/prefix/bin/tenon)
     message(FATAL_ERROR "the records that come with the program are not installed beside it")
   endif()
   run(${WORK}/prefix/bin/tenon run ${SOURCE}/cube.relay --plugin ${WORK}/build/outside_plugin.so --verify --no-cache)
+endif()
+
+# The prefix is none that the configure step knew.
+if(PKG_CONFIG)
+  file(GLOB_RECURSE description ${WORK}/prefix/tenon_c.pc)
+  get_filename_component(folder ${description} DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} ${folder})
+  execute_process(COMMAND ${PKG_CONFIG} --cflags --libs tenon_c OUTPUT_VARIABLE said COMMAND_ERROR_IS_FATAL ANY
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(words UNIX_COMMAND "${said}")
+  set(sanitize)
+  if(CXX_FLAGS)
+    set(sanitize -fsanitize=${CXX_FLAGS})
+  endif()
+  run(${CC} ${sanitize} ${SOURCE}/main.c ${words} -o ${WORK}/by_pkg_config)
+  get_filename_component(folder ${folder} DIRECTORY)
+  run(${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${folder} ${WORK}/by_pkg_config)
+endif()
+
+# Whatever the installed files are linked with stands in the bill of materials.
+if(READELF)
+  include(${CMAKE_CURRENT_LIST_DIR}/TestSbom.cmake)
 endif()

@@ -32,7 +32,7 @@
 #define STBI_MAX_DIMENSIONS (1 << 16)
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
-#include <stb/stb_image.h>
+#include <stb_image.h>
 #pragma GCC diagnostic pop
 
 namespace tenon::tools {

@@ -33,8 +33,8 @@ class TenonConan(ConanFile):
     def layout(self):
         cmake_layout(self)
 
-    # LLVM 19 and oneDNN built for OpenMP are the system's: Conan's index has no recipe of the one and builds the other for
-    # another pool.
+    # LLVM and oneDNN are the system's. Tenon takes LLVM 19.1 or 22.1, and a oneDNN that was built for OpenMP; which recipes
+    # Conan's index has of them changes.
     def requirements(self):
         self.requires("abseil/[>=20220623]", transitive_headers=True)
         self.requires("dlpack/[>=0.6]", transitive_headers=True)
@@ -42,6 +42,7 @@ class TenonConan(ConanFile):
         self.requires("zlib/[>=1.2.11]")
         if self.options.with_onnx:
             self.requires("onnx/[>=1.12]")
+            self.requires("protobuf/[>=3.21]")
         if self.options.with_tools:
             self.requires("cli11/[>=2.1]")
             self.requires("sqlite3/[>=3.37]")
@@ -53,6 +54,7 @@ class TenonConan(ConanFile):
         toolchain.cache_variables["TENON_ONNX"] = bool(self.options.with_onnx)
         toolchain.cache_variables["TENON_ONEDNN"] = bool(self.options.with_onednn)
         toolchain.cache_variables["TENON_TOOLS"] = bool(self.options.with_tools)
+        toolchain.cache_variables["TENON_MPI"] = False
         for option in ("TESTS", "BENCHMARKS", "EXAMPLES"):
             toolchain.cache_variables[f"TENON_BUILD_{option}"] = False
         toolchain.generate()

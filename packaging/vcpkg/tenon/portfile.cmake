@@ -1,6 +1,19 @@
 # An overlay port: vcpkg install tenon --overlay-ports=packaging/vcpkg. It builds the source tree that it lies in.
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
+# A port can name the least version of another port and no greatest one: "overrides" count in the manifest of a project alone.
+set(llvm_versions 19.1 22.1)
+set(llvm "${CURRENT_INSTALLED_DIR}/share/llvm/LLVMConfigVersion.cmake")
+if(EXISTS "${llvm}")
+  file(STRINGS "${llvm}" line REGEX "^set\\(PACKAGE_VERSION " LIMIT_COUNT 1)
+  string(REGEX MATCH "[0-9]+\\.[0-9]+" found "${line}")
+  if(NOT found IN_LIST llvm_versions)
+    list(JOIN llvm_versions " or " wanted)
+    message(FATAL_ERROR "Tenon takes LLVM ${wanted}, and this is ${found}. Your project's vcpkg.json chooses another one: "
+      "\"overrides\": [{\"name\": \"llvm\", \"version\": \"19.1.7\"}], or --overlay-ports has a port of it.")
+  endif()
+endif()
+
 vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS
   FEATURES
     onnx TENON_ONNX
@@ -13,6 +26,7 @@ vcpkg_cmake_configure(
   OPTIONS
     ${FEATURE_OPTIONS}
     -DTENON_SHARED=${TENON_SHARED}
+    -DTENON_MPI=OFF
     -DTENON_BUILD_TESTS=OFF
     -DTENON_BUILD_BENCHMARKS=OFF
     -DTENON_BUILD_EXAMPLES=OFF

@@ -1,0 +1,1 @@
+// CLI11 as far as the configure step reads it.

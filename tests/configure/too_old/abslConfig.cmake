@@ -1,0 +1,2 @@
+# Abseil as far as the configure step reads it.
+set(absl_FOUND TRUE)
