@@ -96,6 +96,7 @@ const Option kOptions[] = {
        return SetWord(kPrecisions, value, &options->mixed_precision);
      }},
     {"opt_level", "0 to 4", SetInt<&CompileOptions::opt_level, 4>},
+    {"reproducible", "true or false", SetBool<&CompileOptions::reproducible>},
     {"required_passes", "a list of names", SetNames<&CompileOptions::required_passes>},
     {"threads", "0 to 1024", SetInt<&CompileOptions::threads, 1024>},
     {"winograd", "true or false", SetBool<&CompileOptions::winograd>},

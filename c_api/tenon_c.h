@@ -106,9 +106,9 @@ void tenon_module_free(TenonModule* module);
 /* --- compiling and running */
 
 /* options: a JSON object or NULL. "opt_level": 0 to 4; "threads"; "library": "auto", "te" or
- * "library"; "fusion": "relay" or "extended"; "winograd", "keep_nan", "check_bounds": true or
- * false; "mixed_precision": "bfloat16" or "float16"; "cpu_features", "cache_dir": texts;
- * "disabled_passes", "required_passes": lists of names. */
+ * "library"; "fusion": "relay" or "extended"; "winograd", "keep_nan", "reproducible",
+ * "check_bounds": true or false; "mixed_precision": "bfloat16" or "float16"; "cpu_features",
+ * "cache_dir": texts; "disabled_passes", "required_passes": lists of names. */
 TenonError* tenon_compile(const TenonModule* module, const char* options,
                           TenonExecutable** executable);
 /* JSON: {"inputs": [{"name", "dtype", "shape"}], "results": [{"name", "dtype", "shape"}],

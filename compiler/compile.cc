@@ -36,10 +36,10 @@
 namespace tenon {
 namespace {
 
-// Where oneDNN sums by matrix instructions, which take images with channels last. Others would be
-// transposed before and after each convolution.
+// The layouts for convolutions where oneDNN sums by matrix instructions, which take images with
+// channels last. Other layouts would be transposed before and after each convolution.
 passes::DesiredLayouts LayoutsFor(const CompileOptions& options) {
-  const bool by_matrices = options.mixed_precision == BFloat16 &&
+  const bool by_matrices = options.mixed_precision == BFloat16 && !options.reproducible &&
                            options.library != LibraryChoice::kTe && options.target.Has("amx-bf16");
   if (!by_matrices) return {};
   return passes::ImagesOf("NHWC", "OIHW");
@@ -49,32 +49,51 @@ loop::PipelineOptions LoopPipeline(const CompileOptions& options) {
   return {.verify = options.verify || loop::IsDebugBuild(), .observer = options.loop_observer};
 }
 
-// With the cores that runs may use.
-Target TargetOf(const CompileOptions& options) {
+// The target of code. Reproducible code has no instructions that round in ways of their own.
+Target CodeTargetOf(const CompileOptions& options) {
   Target target = options.target;
+  if (options.reproducible) {
+    for (const char* feature : {"amx-bf16", "avx512bf16"}) target.features.erase(feature);
+  }
+  return target;
+}
+
+// The same with the cores that runs may use.
+Target TargetOf(const CompileOptions& options) {
+  Target target = CodeTargetOf(options);
   if (options.threads > 0) target.cores = std::min(target.cores, options.threads);
   return target;
 }
 
 strategies::StrategyOptions StrategyOf(const CompileOptions& options, bool defer) {
-  return {.library = options.library,
-          .winograd = options.winograd,
+  const bool is_free = !options.reproducible;
+  return {.library = is_free ? options.library : LibraryChoice::kTe,
+          .winograd = is_free && options.winograd,
           .keep_nan = options.keep_nan,
           .lowering = {.target = TargetOf(options),
                        .defer = defer,
-                       .reassociate_sums = options.reassociate_reductions,
+                       .reassociate_sums = is_free && options.reassociate_reductions,
                        .generic = options.generic,
                        .pipeline = LoopPipeline(options)},
           .makers = CodeGeneratorRegistry::Global().Makers(),
-          .measured = options.measured};
+          .measured = is_free ? options.measured : nullptr};
 }
 
 jit::CompileOptions CodeOf(const CompileOptions& options) {
-  return {.target = options.target,
-          .reassociate_reductions = options.reassociate_reductions,
+  return {.target = CodeTargetOf(options),
+          .reassociate_reductions = !options.reproducible && options.reassociate_reductions,
+          .reproducible = options.reproducible,
           .check_bounds = options.check_bounds,
           .cache_dir = options.cache_dir,
           .pipeline = LoopPipeline(options)};
+}
+
+void RequireReproducible(const CompileOptions& options) {
+  if (!options.target.Has("avx2") || !options.target.Has("fma"))
+    throw InvalidArgument(
+        StrCat("reproducible code needs AVX2 and FMA; the target is ", options.target.ToString()));
+  if (options.library == LibraryChoice::kLibrary)
+    throw InvalidArgument("reproducible code is generated; it cannot ask for the library");
 }
 
 void Prepare(const ir::Module& module, const CompileOptions& options) {
@@ -85,6 +104,7 @@ void Prepare(const ir::Module& module, const CompileOptions& options) {
   if (options.opt_level < 0)
     throw InvalidArgument(StrCat("opt_level is ", options.opt_level, "; it must be at least 0"));
   options.target.RequireVectors();
+  if (options.reproducible) RequireReproducible(options);
   ir::VerifyModule(module);
 }
 
@@ -97,7 +117,7 @@ ir::Module Fused(ir::Module module, const CompileOptions& options) {
                                .folding = options.folding_report,
                                .mixed_precision = options.mixed_precision,
                                .layouts = LayoutsFor(options),
-                               .target = options.target}),
+                               .target = CodeTargetOf(options)}),
       std::move(module),
       {.opt_level = options.opt_level,
        .required = options.required_passes,
@@ -118,7 +138,7 @@ struct Lowering {
 
 Lowered DoLower(ir::Module module, const CompileOptions& options, const Lowering& lowering) {
   Prepare(module, options);
-  // A library's kernels are made for so many.
+  // A library's kernels are made for so many threads.
   const jit::ScopedThreads threads(options.threads);
   compiler::RunTimeExtents split = compiler::SplitRunTimeExtents(module);
   module = {};
@@ -139,7 +159,7 @@ struct FusedForAll {
   compiler::SymbolicKernels kernels;  // with what the module needs before it is fused
 };
 
-// What the module needs of the variables that it has when it is fused.
+// What the module needs of those variables that it has when it is fused.
 std::vector<ExtentCondition> NeedsOf(const ir::Module& module, const ir::Module& fused) {
   return compiler::SolvedFor(passes::ConditionsOf(module),
                              compiler::SymbolsOfPart(fused.Get("main")));
@@ -196,7 +216,7 @@ FusedProgram FuseProgram(const ir::Module& module, const CompileOptions& options
   auto [plain, extents] = compiler::HasInnerCut(named)
                               ? compiler::RunTimeExtents{.module = named, .extents = {}}
                               : compiler::SplitRunTimeExtents(named);
-  // For who leaves the pass out.
+  // For users who leave the pass out.
   const ir::Module fused = passes::OutlineBranches(Fused(std::move(plain), options));
   return {fused, std::move(extents), compiler::NeedsOfProgram(named, fused)};
 }
@@ -237,7 +257,7 @@ Executable DoCompile(ir::Module module, const CompileOptions& options) {
 
 }  // namespace
 
-// With variables in the inputs, results of extents that values decide are cut by a program, too.
+// If inputs have variables, a program cuts results whose extents values decide, too.
 bool IsProgram(const ir::Module& given) {
   const ir::Module module = passes::ExpandRunTimeOps(given);
   return compiler::ControlFlow(module).has_value() || compiler::HasInnerCut(module) ||

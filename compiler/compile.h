@@ -33,48 +33,52 @@ using Tensor = NDArray;
 
 struct CompileOptions {
   // What kernels are chosen, scheduled and generated for: the host, or the host with fewer features
-  // (Target::Host("-avx512f")). oneDNN's are left out where they would use a feature that it
+  // (Target::Host("-avx512f")). oneDNN's kernels are left out if they would use a feature that it
   // lacks.
   Target target = Target::Host();
   int opt_level = 3;  // 0: no fusion; 1: fusion; 2: constant folding; 3: algebra; 4: branches
-  // That a run uses; 0: all cores. oneDNN's kernels are made for this number; where a session asks
-  // for another one, they are made again at its first run.
+  // The number of threads that a run uses; 0: all cores. oneDNN's kernels are made for this number.
+  // If a session asks for another one, they are made again at its first run.
   int threads = 0;
   LibraryChoice library = LibraryChoice::kAuto;
-  // For a CPU of which nothing is known: every operator takes the plain form of its computation
-  // under a generic schedule (strategies/generic_schedule.h), and no library is used. Slower; for
-  // comparisons.
+  // Compiles for a CPU of which nothing is known: every operator takes the plain form of its
+  // computation under a generic schedule (strategies/generic_schedule.h), and no library is used.
+  // This is slower, and is meant for comparisons.
   bool generic = false;
-  // When not given: extended from level 3 on.
+  // If it is not given, fusion is extended from level 3 on.
   std::optional<FusionMode> fusion;
   // Lets convolutions of 3 x 3 constant weights take Winograd's algorithm. It rounds differently
   // from the plain sum, not worse by much. If an infinity is in the image, neighbouring results
   // become NaN.
   bool winograd = true;
   // Keeps NaN where a library would not: oneDNN's relu, clip, sigmoid and tanh give a number for
-  // it. Convolutions with such operators after them are generated then. Matrix products are in any
-  // case, unless the library is asked for (docs/numerics.md).
+  // it. Convolutions with such operators after them are then generated. Matrix products are
+  // generated in any case, unless the library is asked for (docs/numerics.md).
   bool keep_nan = false;
   // Convolutions and matrix products take operands of this type, BFloat16 or Float16, and sum in
-  // float32; what lies between them stays in it where that loses little (ToMixedPrecision). Results
-  // differ by more than rounding. Images go channels last where the CPU multiplies matrices of
-  // bfloat16.
+  // float32. Values between them stay in this type where that loses little (ToMixedPrecision).
+  // Results differ by more than rounding. Images have channels last if the CPU multiplies matrices
+  // of bfloat16.
   std::optional<DataType> mixed_precision;
   // Lets sums be added up in another order, fixed at compile time.
   bool reassociate_reductions = true;
+  // Gives the same bits on every CPU with AVX2 and FMA, for any number of threads, with one version
+  // of Tenon and of the C library (docs/numerics.md). Sums keep their order; no library, Winograd's
+  // algorithm or measured choice is used. Refused for other targets.
+  bool reproducible = false;
   std::vector<std::string> required_passes;
   std::vector<std::string> disabled_passes;
   bool verify = false;  // check the module after every pass, and loops after every transform
   // Generated kernels compare the index of every access with the elements of its array, and a run
-  // ends in an error that names the one that does not fit (jit::CompileOptions). Kernels of oneDNN
-  // and exported code do without.
+  // ends in an error that names the access that does not fit (jit::CompileOptions). Kernels of
+  // oneDNN and exported code have no such checks.
   bool check_bounds = false;
   // Folder of machine code that earlier calls made (jit::CompileOptions); empty: none.
   std::string cache_dir;
   // What measurements say about the choice of kernels (tune/records.h); null: nothing.
   strategies::MeasuredChoices measured = nullptr;
-  // Is told each step of the loop pipeline, by several threads. Kernels whose code is in the cache
-  // take none, unless somebody asks for their loops.
+  // It is told of each step of the loop pipeline, by several threads. Kernels whose code is in the
+  // cache take no steps, unless somebody asks for their loops.
   loop::PipelineObserver loop_observer;
   passes::PassReport* pass_report = nullptr;
   passes::FusionReport* fusion_report = nullptr;
@@ -95,20 +99,20 @@ struct Lowered {
   std::vector<NDArray> constants;
 };
 
-// Errors: those of the passes; Unimplemented for what no kernel can be made of, naming the
-// operator, and for what no plan can be made for all values of variables.
+// Errors: those of the passes; Unimplemented, naming the operator, if no kernel can be made of
+// something, or no plan for all values of variables.
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options = {});
-// The same of a module that is fused already, as Lowered::module is: without the passes.
+// The same for a module that is fused already, as Lowered::module is. No passes are run.
 absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions& options = {});
-// The kernels alone, for those who want to read them. Of a module whose extents are variables,
-// `constants` is empty and `plan` has its conditions alone: some have kernels and no plan.
-// Errors as of Lower.
+// The kernels alone, for those who want to read them. If the module's extents are variables,
+// `constants` is empty and `plan` has only its conditions, since some such modules have kernels and
+// no plan. Errors: those of Lower.
 absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOptions& options = {});
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options = {});
-// Lower and Link.
+// Lowers and links.
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options = {});
-// The same for a module that is given away: weights that nobody else holds are let go as soon as
-// what kernels read has been made of them, so that a compile needs less memory.
+// The same for a module that is given away. Weights that nobody else holds are freed as soon as
+// what kernels read has been made from them, so that a compile needs less memory.
 //   Executable exe = Compile(std::move(module)).value();
 absl::StatusOr<Executable> Compile(ir::Module&& module, const CompileOptions& options = {});
 

@@ -1,6 +1,6 @@
 // A native export is three kinds of objects, linked by the system's C compiler: one by LLVM for
 // each kernel, one with the constants, and the C part - entry functions and the runtime. All of it
-// is made in a folder of its own; what comes out is renamed into place at the end.
+// is made in a folder of its own, and the result is renamed into place at the end.
 #include "tenon/compiler/export.h"
 
 #include <array>
@@ -130,6 +130,7 @@ void ExportNative(const Content& content, const std::string& path, const ExportO
       compiler::LinkNative(parts,
                            {.target = options.target,
                             .reassociate_reductions = options.reassociate_reductions,
+                            .reproducible = options.reproducible,
                             .c_compiler = options.c_compiler},
                            flags);
   Delivery delivery;

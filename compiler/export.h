@@ -7,14 +7,14 @@
 //
 // Every kernel is a function of its own, too (jit/c/c_source.h): for kernels with symbolic extents
 // it is the way in. The header says what each array holds. A native export is code for the CPU that
-// made it, or for options.target; on a CPU that lacks one of the features its
-// functions give 3. It needs libc, libm and OpenMP's runtime (libgomp) only; an object file is
-// linked with -fopenmp -lm.
+// made it, or for options.target. On a CPU that lacks one of the features, its functions return 3.
+// It needs libc, libm and OpenMP's runtime (libgomp) only; an object file is linked with -fopenmp
+// -lm.
 //
 // Files are written whole or not at all: under other names first, then renamed. Errors:
 // InvalidArgument for a kernel that a library runs, an unknown ending of the path and a name that
-// is no C identifier; NotFound when a file cannot be written or the C compiler cannot be started;
-// FailedPrecondition with the compiler's words when it fails.
+// is not a C identifier; NotFound when a file cannot be written or the C compiler cannot be
+// started; FailedPrecondition with the compiler's words when it fails.
 #ifndef TENON_COMPILER_EXPORT_H_
 #define TENON_COMPILER_EXPORT_H_
 
@@ -31,26 +31,29 @@ struct ExportOptions {
   // Prefix of the C names; empty: the file's name, with "_" for what C does not allow.
   std::string name;
   Target target = jit::HostTarget();  // of native code; graphs are lowered for theirs
-  // As in CompileOptions, for the order inside a loop; graphs are lowered with theirs.
+  // As in CompileOptions, for the order inside a loop. Graphs are lowered with options of their
+  // own.
   bool reassociate_reductions = true;
+  bool reproducible = false;      // as in CompileOptions, for native code
   std::string c_compiler = "cc";  // compiles the small C part of native exports and links
 };
 
-// PATH.so and PATH.h.
+// Writes PATH.so and PATH.h.
 absl::Status ExportSharedLibrary(const Lowered& graph, const std::string& path,
                                  const ExportOptions& options = {});
 absl::Status ExportSharedLibrary(std::span<const loop::Function> kernels, const std::string& path,
                                  const ExportOptions& options = {});
 
-// PATH.o and PATH.h.
+// Writes PATH.o and PATH.h.
 absl::Status ExportObject(const Lowered& graph, const std::string& path,
                           const ExportOptions& options = {});
 absl::Status ExportObject(std::span<const loop::Function> kernels, const std::string& path,
                           const ExportOptions& options = {});
 
-// PATH.c and PATH.h, or NAME.c and NAME.h in the folder PATH (which ends in "/" or exists); C99
-// that a C compiler alone compiles. Constants are arrays in the text, so graphs of many megabytes
-// of weights are better exported as libraries. The target is the C compiler's business here.
+// Writes PATH.c and PATH.h, or NAME.c and NAME.h in the folder PATH (which ends in "/" or exists).
+// They are C99 that a C compiler alone compiles. Constants are arrays in the text, so graphs of
+// many megabytes of weights are better exported as libraries. The C compiler chooses the target
+// here.
 absl::Status ExportCSource(const Lowered& graph, const std::string& path,
                            const ExportOptions& options = {});
 absl::Status ExportCSource(std::span<const loop::Function> kernels, const std::string& path,
@@ -59,8 +62,9 @@ absl::Status ExportCSource(std::span<const loop::Function> kernels, const std::s
 // The text of PATH.c alone.
 absl::StatusOr<std::string> CSource(const Lowered& graph, const ExportOptions& options = {});
 
-// The kernels alone, for the reference system's target "c": its names, default schedules, calling
-// convention and prologue (compiler/export/reference_c.h). `options.name` empty: "default".
+// The kernels alone, for the reference system's target "c", with its names, default schedules,
+// calling convention and prologue (compiler/export/reference_c.h). If `options.name` is empty, the
+// name is "default".
 absl::StatusOr<std::string> ReferenceCSource(const Lowered& graph,
                                              const ExportOptions& options = {});
 

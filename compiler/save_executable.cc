@@ -59,7 +59,7 @@ std::string KernelsText(const std::vector<loop::Function>& kernels,
     StrAppend(&table, "  {\"", kernels[k].name, "\", ", symbols[k], ", ", kernels[k].buffers.size(),
               ", ", kernels[k].scalars.size(), ", bytes", k, "},\n");
   }
-  // A list of none would be no C.
+  // An empty list is not valid C.
   return StrCat(text, "static const struct TenonSavedKernel kernels[] = {\n", table,
                 "  {NULL, NULL, 0, 0, NULL}};\n\n");
 }
@@ -96,6 +96,7 @@ std::string LinkKernels(const Lowered& graph, const ExportOptions& code) {
   return compiler::LinkNative(parts,
                               {.target = code.target,
                                .reassociate_reductions = code.reassociate_reductions,
+                               .reproducible = code.reproducible,
                                .c_compiler = code.c_compiler},
                               {.before = {"-shared"}, .after = {"-lm"}});
 }

@@ -32,23 +32,25 @@ struct CompileOptions {
   // Lets a sum be added up in another order, so that it runs in vector registers. The order is
   // fixed at compile time: results are the same in every run and for every number of threads.
   bool reassociate_reductions = true;
+  // Gives the same bits on every target with AVX2 and FMA, with one version of the C library, if
+  // the loops add up in the same order. Sums keep their order then.
+  bool reproducible = false;
   // Runs compare the index of every load and store with the elements of its buffer before they
-  // touch memory, and end in an error that names the access that does not fit. For finding mistakes
-  // in schedules and computations: results stay the same to the bit, runs take longer. Not checked
-  // are accesses by C functions and those that a C function with effects decides on. Exported code
-  // (C source, object files) does without.
+  // touch memory, and end in an error that names the access that does not fit. This finds mistakes
+  // in schedules and computations. Results stay the same to the bit, and runs take longer. Accesses
+  // by C functions, and those that a C function with effects decides on, are not checked. Exported
+  // code (C source, object files) has no checks.
   bool check_bounds = false;
-  // For kernels that run once, as those that pack weights do: made in a fraction of the time, and
-  // slower.
+  // For kernels that run once, as those that pack weights do. They are made in a fraction of the
+  // time, and are slower.
   bool runs_once = false;
-  // Folder of machine code that earlier calls made; empty: none.
-  // It is made when it is missing, and left alone where that fails. Whoever may write to it may run
-  // code here.
+  // The folder of machine code that earlier calls made; empty: none. It is made if it is missing,
+  // and not used if that fails. Whoever may write to it may run code here.
   std::string cache_dir;
-  // What the folder may hold; the entries that were used least recently go.
+  // What the folder may hold. Beyond that, the entries that were used least recently are removed.
   std::int64_t cache_bytes = std::int64_t{256} << 20;
-  // Of the last phase of the loop pipeline. Kernels whose code is in the cache run it when somebody
-  // asks for their texts.
+  // Options of the last phase of the loop pipeline. Kernels whose code is in the cache run it when
+  // somebody asks for their texts.
   loop::PipelineOptions pipeline;
 };
 
@@ -59,10 +61,9 @@ class Kernel {
 
   // Runs on `arrays`, in the order of the function's parameters. An array that the kernel writes
   // must not overlap any other. Errors: InvalidArgument naming the parameter when the number,
-  // element type, rank or an extent of the arrays is wrong, or where they overlap so (which a
-  // function with an origin leaves unchecked). OutOfRange naming the array, the index and the loops
-  // of an access outside an array, where the kernel checks its bounds; what it writes is undefined
-  // then.
+  // element type, rank or an extent of the arrays is wrong, or if they overlap so (which is not
+  // checked for a function with an origin). OutOfRange naming the array, the index and the loops of
+  // an access outside an array, if the kernel checks its bounds; what it writes is undefined then.
   absl::Status Run(std::span<const NDArray> arrays) const;
   template <typename... Arrays>
   absl::Status operator()(const Arrays&... arrays) const {
@@ -77,8 +78,8 @@ class Kernel {
   std::shared_ptr<const Callable> AsCallable(std::vector<std::int64_t> extents = {}) const;
 
   // Texts, made again at each call. The linked symbol adds ".kernel" to the name that they show.
-  // The loops are those that the code is made of (FinalLoops); tensor expressions and schedule are
-  // empty where loops were made without them.
+  // The loops are those that the code is made from (FinalLoops). Tensor expressions and schedule
+  // are empty if loops were made without them.
   std::string Text(KernelText kind) const;
   std::string Loops() const { return Text(KernelText::kLoops); }
   std::string LlvmIr(bool optimized = true) const;
@@ -93,8 +94,8 @@ class Kernel {
   std::shared_ptr<const State> state_;
 };
 
-// The loops that machine code is made of: those after the last phase of the loop pipeline, with the
-// checks of bounds that the options ask for. Their key is the code's (jit/object/object_key.h).
+// The loops that machine code is made from: those after the last phase of the loop pipeline, with
+// the checks of bounds that the options ask for. Their key is the code's (jit/object/object_key.h).
 absl::StatusOr<loop::Function> FinalLoops(const loop::Function& function,
                                           const CompileOptions& options = {});
 

@@ -126,7 +126,7 @@ class Lowering {
   const std::vector<Tensor>& formed_inputs() const { return formed_inputs_; }
   const std::vector<Tensor>& formed_results() const { return formed_results_; }
 
-  // What `e` and all that it reads make.
+  // Lowers `e` and all that it reads.
   void Visit(const Expr& root) {
     ir::VisitPostOrder(
         root, [&](const Expr& e) { VisitOne(e); }, ir::OutsideLiterals(root));
@@ -143,7 +143,8 @@ class Lowering {
     }
     return use(TeCall{call.attrs, inputs, call.checked_type, options_.target,
                       options_.is_constant.empty() ? nullptr : &*preparer_, &symbols_,
-                      std::move(types), &call == options_.formed ? options_.config : nullptr});
+                      std::move(types), &call == options_.formed ? options_.config : nullptr,
+                      options_.keeps_order});
   }
 
  private:
@@ -251,7 +252,7 @@ std::vector<Candidate> WeighFormsOf(const ir::CallNode& call, const ir::Function
 
 std::vector<NDArray> EvaluateCall(const ir::CallNode& call, ops::FoldingBudget* budget) {
   RegisterStrategies(ops::OpRegistry::Global());
-  // As in kernels, so that a constant and an input of one value give one result.
+  // As in kernels, so that a constant and an input of the same value give the same result.
   const jit::ScopedFlushDenormals flush;
   std::vector<Tensor> inputs;
   std::vector<std::pair<Tensor, NDArray>> given;

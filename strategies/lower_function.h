@@ -1,4 +1,4 @@
-// From a fused function to tensor expressions.
+// Lowers a fused function to tensor expressions.
 #ifndef TENON_STRATEGIES_LOWER_FUNCTION_H_
 #define TENON_STRATEGIES_LOWER_FUNCTION_H_
 
@@ -19,7 +19,7 @@ struct TeFunction {
   std::vector<te::Tensor> params;   // placeholders; tuples flattened
   std::vector<te::Tensor> outputs;  // fields of a tuple result in order
   std::vector<PreparedTensor> prepared;
-  // What the call that takes a form reads and gives.
+  // The inputs and results of the call that takes a form.
   std::vector<te::Tensor> formed_inputs;
   std::vector<te::Tensor> formed_results;
 };
@@ -32,8 +32,10 @@ struct LowerFunctionOptions {
   const TeForm* form = nullptr;
   // Which choices that form makes; null: the defaults.
   Config* config = nullptr;
-  // Every call takes the last form of its table, which suits all.
+  // Whether every call takes the last form of its table, which suits all.
   bool plain_forms = false;
+  // As in TeCall.
+  bool keeps_order = false;
   // A call that is not computed, and its value.
   const ir::CallNode* given = nullptr;
   te::Tensor given_value;
@@ -44,14 +46,14 @@ struct LowerFunctionOptions {
 TeFunction LowerFunction(const ir::FunctionNode& function,
                          const LowerFunctionOptions& options = {});
 
-// The forms of a call inside the function, weighed for what it reads there; none of an operator
-// that has one way only. Throws what LowerFunction throws.
+// The forms of a call inside the function, weighed for what it reads there. There are none for an
+// operator that has only one way. Throws what LowerFunction throws.
 std::vector<Candidate> WeighFormsOf(const ir::CallNode& call, const ir::FunctionNode& function,
                                     const LowerFunctionOptions& options = {});
 
-// The results of one operator call whose arguments are constants (or tuples of them), by the
-// interpreter: the evaluator that passes::FoldConstant takes. Nothing where a budget is given and
-// does not pay for them.
+// The results of one operator call whose arguments are constants (or tuples of them), computed by
+// the interpreter. This is the evaluator that passes::FoldConstant takes. Nothing where a budget is
+// given and does not pay for them.
 std::vector<NDArray> EvaluateCall(const ir::CallNode& call, ops::FoldingBudget* budget = nullptr);
 
 }  // namespace tenon::strategies

@@ -21,6 +21,10 @@ std::int64_t PlannedExtent(const loop::Expr& extent) {
   return number == nullptr ? kPlannedExtent : std::max<std::int64_t>(number->value, 2);
 }
 
+bool AreNumbers(std::span<const Size> sizes) {
+  return std::ranges::all_of(sizes, &Size::is_number);
+}
+
 Size BlocksOf(const Size& size, std::int64_t block) {
   if (size.is_number()) return CeilDiv(size.planned, block);
   return loop::FloorDiv(size.expr + loop::Expr(block - 1), loop::Expr(block));

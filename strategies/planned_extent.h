@@ -8,6 +8,7 @@
 #define TENON_STRATEGIES_PLANNED_EXTENT_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tenon/loop/expr.h"
@@ -40,6 +41,7 @@ struct Size {
 };
 using Sizes = std::vector<Size>;
 
+bool AreNumbers(std::span<const Size> sizes);
 Size BlocksOf(const Size& size, std::int64_t block);
 Size ElementsOf(const Sizes& sizes);
 std::vector<loop::Expr> ExprsOf(const Sizes& sizes);

@@ -1,8 +1,8 @@
 // The tensor expression of an operator: a column of its registry entry.
 //
 // `make` gets the operator's attributes, its inputs (tuples flattened), its static result type and
-// the target, and gives one tensor, or one a field for a tuple result. Kernels are made on several
-// threads, so that it may be called by several at once. Where an operator can be computed in
+// the target, and gives one tensor, or one per field for a tuple result. Kernels are made on
+// several threads, so it may be called by several at once. Where an operator can be computed in
 // several ways, each is a row of its table (te_forms.h chooses among them).
 //
 //   registry.Definition("exp").SetColumn(TeCompute{...});
@@ -37,8 +37,10 @@ struct TeCall {
   Preparer* preparer = nullptr;            // null where nothing is known to be constant
   SymbolVars* symbols = nullptr;           // null where all extents are numbers
   std::vector<ir::Type> input_types = {};  // of `inputs`
-  // Where the call takes a form that may ask for its choices; null elsewhere.
+  // Set if the call takes a form that may ask for its choices; else null.
   Config* config = nullptr;
+  // Whether sums of floats have one order, whatever the form and the target.
+  bool keeps_order = false;
 
   // Throws InvalidArgument where there are fewer.
   const te::Tensor& input(std::size_t i) const;
@@ -49,12 +51,12 @@ struct TeCall {
   te::Tensor Prepared(const te::Tensor& tensor) const {
     return preparer == nullptr ? tensor : preparer->Prepare(tensor);
   }
-  // The extents of an input as its type says them, and one as an expression.
+  // The extents of an input as its type gives them, and one of them as an expression.
   const std::vector<Dim>& DimsOf(std::size_t i) const;
   te::Expr ExprOf(const Dim& dim) const;
   // The shape and element type of the result, or of a field of it where it is a tuple. Throw
-  // InvalidArgument for a field that it has not. shape throws Unimplemented for extents that are
-  // expressions; te_shape and sizes give these, too.
+  // InvalidArgument for a field that it does not have. shape throws Unimplemented for extents that
+  // are expressions; te_shape and sizes give these, too.
   Shape shape(std::size_t field = 0) const;
   DataType dtype(std::size_t field = 0) const;
   std::vector<te::Expr> te_shape(std::size_t field = 0) const;
@@ -69,10 +71,10 @@ using TeMake = std::function<std::vector<te::Tensor>(const TeCall& call)>;
 // One of several ways to compute an operator.
 struct TeForm {
   std::string name;  // "conv2d.row_tiled"
-  // Why it does not suit the call, or nothing. Null: it suits all.
+  // Gives why it does not suit the call, or nothing. Null: it suits all calls.
   std::function<std::optional<std::string>(const TeCall& call)> refusal;
   TeMake make;  // of a call that is not refused
-  // The estimate of Candidate, of such a call. Null: there is none.
+  // The estimate of Candidate for such a call. Null: there is none.
   std::function<double(const TeCall& call)> cycles = nullptr;
   int priority = kGenerated;
   // Whether results are rounded differently from those of the other forms. Only a group's anchor
@@ -131,8 +133,8 @@ std::vector<te::Expr> ToExprs(const Shape& shape);
 std::int64_t ExtentOf(const te::Tensor& tensor, std::size_t axis);
 Shape ShapeOf(const te::Tensor& tensor);
 bool IsOne(const te::Expr& extent);  // for all values of its variables
-// The bytes of a tensor of the extents that schedules are made for. Throws InvalidArgument past
-// int64.
+// The bytes of a tensor that has the extents which schedules are made for. Throws InvalidArgument
+// past int64.
 std::int64_t BytesOf(const te::Tensor& tensor);
 te::Expr ProductOf(const std::vector<te::Expr>& extents);
 // The same as a number of this type.
@@ -145,7 +147,7 @@ std::vector<te::Expr> Unflatten(te::Expr flat, const Shape& shape);
 // The row-major offset of the element at these coordinates.
 te::Expr Flatten(const std::vector<te::Expr>& at, const std::vector<te::Expr>& shape);
 te::Expr Flatten(const std::vector<te::Expr>& at, const Shape& shape);
-// `x` in another element type; itself where that is its own.
+// `x` in another element type, or `x` itself if that is its own.
 te::Tensor AsType(const te::Tensor& x, DataType dtype, te::Label label = {});
 // The element of `tensor` that broadcasting to the result's axes reads.
 te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axes);
@@ -153,9 +155,9 @@ te::Expr BroadcastRead(const te::Tensor& tensor, const std::vector<te::Var>& axe
 te::Tensor Zeros(const TeCall& call);
 // The type that elements are summed up in: halves in float32.
 DataType SumType(DataType type);
-// The type that `count` numbers of `bits` bits, elements of `type` or what is made of them, are
-// summed up in for a mean, and divided by the count: integers of 8 and 16 bits in one that holds
-// both, halves in float32, all others in their own.
+// The type in which a mean sums up `count` numbers of `bits` bits, which are elements of `type` or
+// made of them, and divides the sum by the count. Integers of 8 and 16 bits take a type that holds
+// both sum and count, halves take float32, and all others take their own type.
 DataType MeanType(DataType type, std::int64_t count, int bits);
 inline DataType MeanType(DataType type, std::int64_t count) {
   return MeanType(type, count, type.bits());
@@ -165,8 +167,8 @@ te::Tensor Filled(const std::vector<te::Expr>& shape, const te::Expr& value);
 // x[from], or `value` where a coordinate along one of the axes `at` is beyond the image.
 te::Expr ReadPadded(const te::Tensor& x, const std::vector<te::Expr>& from,
                     const std::vector<std::size_t>& at, const te::Expr& value);
-// `x` with zeros, or with `value`, around the axes `at`, or `x` itself when there are none; a
-// negative number of them drops elements.
+// `x` with zeros, or with `value`, around it along the axes `at`. It is `x` itself if there are
+// none. A negative number of them drops elements.
 te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,
                     const ops::Ints& before, const ops::Ints& after, te::Label label = {});
 te::Tensor PadImage(const te::Tensor& x, const std::vector<std::size_t>& at,

@@ -51,6 +51,8 @@ class DataType {
   constexpr bool is_float() const {
     return code_ == TypeCode::kFloat || code_ == TypeCode::kBFloat;
   }
+  // float16 or bfloat16: formats of storage, on which kernels calculate in float32.
+  constexpr bool is_half() const { return is_float() && bits_ == 16; }
   constexpr bool is_vector() const { return lanes_ > 1; }
 
   constexpr DataType WithLanes(int lanes) const { return DataType(code_, bits_, lanes); }

@@ -124,7 +124,7 @@ std::string Text(const Lowered& lowered, const EmitArguments& arguments, const s
   Unreachable("every value of --emit makes a text");
 }
 
-// Throws when `status` is no success.
+// Throws if `status` is not a success.
 void Require(const absl::Status& status) {
   if (!status.ok()) throw FromStatus(status);
 }
@@ -142,6 +142,7 @@ void Make(EmitArguments arguments) {
   // Every kernel of an export is generated.
   if (is_export) arguments.compile.library = "te";
   arguments.exported.target = jit::HostTarget(arguments.compile.cpu_features);
+  arguments.exported.reproducible = arguments.compile.reproducible;
   arguments.compile.WarnOfCache();
   // All else is made of one plan.
   arguments.model.control_flow = what == "graph" || what == kExecutable;
@@ -173,7 +174,8 @@ void Make(EmitArguments arguments) {
   if (arguments.explain == "text") std::cerr << ExplainText(lowered, options.target, decisions);
   if (arguments.explain == "json") std::cerr << ExplainJson(lowered, options.target, decisions);
   const jit::CompileOptions code = {.target = arguments.exported.target,
-                                    .reassociate_reductions = what != "c",
+                                    .reassociate_reductions = what != "c" && !options.reproducible,
+                                    .reproducible = options.reproducible,
                                     .check_bounds = arguments.compile.check_bounds,
                                     .cache_dir = arguments.compile.CacheFolder()};
   if (options.loop_observer) {

@@ -113,6 +113,9 @@ void CompileArguments::AddTo(CLI::App* command) {
                     "convolutions only as plain sums, never by Winograd's algorithm");
   command->add_flag("--keep-nan", keep_nan,
                     "no library whose relu or clip turns NaN into a number");
+  command->add_flag("--reproducible", reproducible,
+                    "the same bits on every CPU with AVX2 and FMA: generated code whose sums keep "
+                    "their order, and no measured choices; slower");
   command
       ->add_option("--mixed-precision", mixed_precision,
                    "convolutions and products of operands of this type, summed in float32: faster "
@@ -203,6 +206,7 @@ CompileOptions CompileArguments::OptionsWithoutRecords() const {
           .mixed_precision = mixed_precision.empty()         ? std::nullopt
                              : mixed_precision == "bfloat16" ? std::optional(BFloat16)
                                                              : std::optional(Float16),
+          .reproducible = reproducible,
           .disabled_passes = disabled_passes,
           .check_bounds = check_bounds,
           .cache_dir = CacheFolder()};

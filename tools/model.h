@@ -49,6 +49,7 @@ struct CompileArguments {
   std::string fusion;  // empty: as the level says
   bool no_winograd = false;
   bool keep_nan = false;
+  bool reproducible = false;
   std::string mixed_precision;  // empty: as in the model
   std::string cpu_features;
   bool check_bounds = false;

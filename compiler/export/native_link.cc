@@ -53,7 +53,9 @@ std::vector<std::string> MakeObjects(const NativeParts& parts, const NativeOptio
   std::vector<std::string> objects = ValueOrThrow(
       jit::EmitObjects(parts.kernels, parts.symbols,
                        {.compile = {.target = options.target,
-                                    .reassociate_reductions = options.reassociate_reductions},
+                                    .reassociate_reductions =
+                                        !options.reproducible && options.reassociate_reductions,
+                                    .reproducible = options.reproducible},
                         .runtime_prefix = parts.name}));
   if (!parts.constants.empty())
     objects.push_back(

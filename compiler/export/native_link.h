@@ -1,4 +1,4 @@
-// From kernels and C text to one file of machine code, by LLVM and the system's C compiler.
+// Makes one file of machine code from kernels and C text, by LLVM and the system's C compiler.
 #ifndef TENON_COMPILER_EXPORT_NATIVE_LINK_H_
 #define TENON_COMPILER_EXPORT_NATIVE_LINK_H_
 
@@ -24,6 +24,7 @@ struct NativeParts {
 struct NativeOptions {
   Target target;
   bool reassociate_reductions = true;
+  bool reproducible = false;
   std::string c_compiler = "cc";
 };
 
@@ -34,7 +35,7 @@ struct LinkFlags {
 };
 
 // The bytes of the linked file. The sources are compiled with the runtime's functions named after
-// the parts: tenon_parallel_for is NAME_parallel_for. Throws as ExportSharedLibrary fails.
+// the parts: tenon_parallel_for is NAME_parallel_for. Throws what makes ExportSharedLibrary fail.
 std::string LinkNative(const NativeParts& parts, const NativeOptions& options,
                        const LinkFlags& flags);
 

@@ -35,6 +35,7 @@ bool IsSafeDivisor(Value* value) {
 Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   const DataType operand = node.a.dtype();
   if (Value* mask = EmitLanesByCount(node)) return mask;
+  if (Value* sum = EmitFusedSum(node)) return sum;
   Value* a = EmitShared(node.a);
   Value* b = EmitShared(node.b);
   if (node.op == BinaryOp::kAnd) return builder_.CreateAnd(a, b);
@@ -42,21 +43,47 @@ Value* ExprCodegen::EmitBinary(const loop::BinaryNode& node) {
   // A sum of bools is true when one of them is, as in the interpreter and in C.
   if (node.op == BinaryOp::kAdd && operand.is_bool()) return builder_.CreateOr(a, b);
   if (!operand.is_float()) return EmitIntBinary(node, a, b);
-  // Only the joining of terms: the terms keep the order of their own operations, since a product
-  // that is taken apart may overflow on the way.
+  // Only terms may be joined in another order. Within a term, operations keep their order, since a
+  // product that is taken apart may overflow on the way.
   const llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
   if (&node == joining_) {
     llvm::FastMathFlags flags = builder_.getFastMathFlags();
     flags.setAllowReassoc();
     builder_.setFastMathFlags(flags);
   }
-  if (!IsHalf(operand)) return EmitFloatBinary(node.op, a, b);
+  if (!operand.is_half()) return EmitFloatBinary(node.op, a, b);
   Value* result = EmitFloatBinary(node.op, Widen(a, operand), Widen(b, operand));
   return result->getType()->isFPOrFPVectorTy() ? Narrow(result, operand) : result;
 }
 
-// Indices in steps below an end or not, in elements that fill one register: those lanes whose
-// number is below the count of the former or not. Null where the comparison is another one.
+// A sum with a product, of which LLVM would otherwise decide whether it is fused. Of two products
+// the second one is. Null for other operations, and where LLVM decides.
+Value* ExprCodegen::EmitFusedSum(const loop::BinaryNode& node) {
+  const DataType type = node.a.dtype();
+  if (!options_.reproducible || node.op != BinaryOp::kAdd || !type.is_float() || type.is_half())
+    return nullptr;
+  for (const bool is_second : {true, false}) {
+    const loop::Expr& term = is_second ? node.b : node.a;
+    const auto* same = term.As<loop::BroadcastNode>();
+    const auto* product = (same == nullptr ? term : same->value).As<loop::BinaryNode>();
+    if (product == nullptr || product->op != BinaryOp::kMul) continue;
+    const auto factor = [&](const loop::Expr& e) {
+      Value* value = EmitShared(e);
+      return same == nullptr
+                 ? value
+                 : builder_.CreateVectorSplat(static_cast<unsigned>(type.lanes()), value);
+    };
+    Value* const a = factor(product->a);
+    Value* const b = factor(product->b);
+    return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {RegisterType(type)},
+                                    {a, b, EmitShared(is_second ? node.a : node.b)});
+  }
+  return nullptr;
+}
+
+// Whether indices in steps are below an end, or are not, for lanes that fill one register. It
+// compares the number of each lane with the count of indices below the end. Null for other
+// comparisons.
 Value* ExprCodegen::EmitLanesByCount(const loop::BinaryNode& node) {
   constexpr int kMaxWithoutCount = 8;
   constexpr std::int64_t kMaxStep = 16;
@@ -136,8 +163,8 @@ Value* ExprCodegen::EmitFloatBinary(BinaryOp op, Value* a, Value* b) {
   }
 }
 
-// NaN wins, as in NumPy. An ordered comparison picks b when either operand is NaN, so that only a
-// NaN in a needs a second look; a constant stands in a's place, where it needs none.
+// NaN wins, as in NumPy. An ordered comparison picks b if either operand is NaN, so only a NaN in a
+// needs a second look. A constant is put in a's place, where it needs none.
 Value* ExprCodegen::EmitMinMax(bool is_min, Value* a, Value* b) {
   if (IsFiniteConstant(b)) std::swap(a, b);
   if (IsFiniteConstant(a)) {
@@ -148,7 +175,7 @@ Value* ExprCodegen::EmitMinMax(bool is_min, Value* a, Value* b) {
   // LLVM vectorises reductions that are written with these intrinsics.
   const llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
   llvm::FastMathFlags flags = builder_.getFastMathFlags();
-  flags.setNoSignedZeros();
+  flags.setNoSignedZeros(!options_.reproducible);
   builder_.setFastMathFlags(flags);
   return builder_.CreateBinaryIntrinsic(
       is_min ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, a, b);
@@ -158,8 +185,8 @@ Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value*
   const BinaryOp op = node.op;
   const DataType type = node.a.dtype();
   const bool is_signed = type.is_int();
-  // Addresses are computed in int64 and stay far from its ends, which lets LLVM widen and reorder
-  // them. Sums of data wrap around.
+  // Addresses are computed in int64 and stay far from its ends, so LLVM may widen and reorder them.
+  // Sums of data wrap around.
   const bool no_wrap =
       type.element() == Int64 && index_.Proves(loop::Expr(Ref<const loop::ExprNode>(&node)));
   switch (op) {
@@ -213,7 +240,8 @@ Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value*
   Unreachable("the switch over binary operations is exhaustive");
 }
 
-// Of what is not negative by a positive constant, where all ways to round are one.
+// Whether it divides what is not negative by a positive constant, so that all ways to round are the
+// same.
 bool ExprCodegen::IsIndexDivision(const loop::BinaryNode& node) {
   const auto* divisor = node.b.As<loop::IntImmNode>();
   return divisor != nullptr && divisor->value > 0 && node.a.dtype() == Int64 &&

@@ -30,8 +30,8 @@ bool HoldsBounds(DataType from, DataType to) {
   return from.bits() >= 32 && (to.bits() <= 16 || (to.element() == Int32 && from.bits() == 64));
 }
 
-// What `e` rounds half to even: the conversion to integers may round it itself. Bounds that are
-// whole numbers give the same before the rounding and after it.
+// The value that `e` rounds half to even, which the conversion to integers may round itself. Bounds
+// that are whole numbers give the same before the rounding and after it.
 std::optional<Expr> BeforeRounding(const Expr& e, int depth) {
   if (const auto* call = e.As<loop::CallNode>()) {
     if (call->intrinsic != loop::Intrinsic::kNearbyint) return std::nullopt;
@@ -46,8 +46,8 @@ std::optional<Expr> BeforeRounding(const Expr& e, int depth) {
   return loop::Binary(n->op, *bounded, n->b);
 }
 
-// Integers of 64 bits as ones that float64 holds, of which those beyond 53 bits are rounded to odd:
-// rounded again to fewer bits they give what one rounding would.
+// Integers of 64 bits as integers that float64 holds. Those beyond 53 bits are rounded to odd, so
+// that a second rounding to fewer bits gives what a single one would.
 Value* RoundToOdd53Bits(llvm::IRBuilder<>& builder, Value* value, bool is_signed) {
   const auto number = [&](std::uint64_t n) { return llvm::ConstantInt::get(value->getType(), n); };
   constexpr std::uint64_t kDropped = 2047, kExact = std::uint64_t{1} << 53;
@@ -87,7 +87,7 @@ ExprCodegen::FloatRange ExprCodegen::RangeOf(const Expr& e, int depth) {
   return {std::max(a.low, b.low), std::max(a.high, b.high)};
 }
 
-// LLVM makes a call a lane of its saturating conversion to narrow types.
+// LLVM makes one call per lane of its saturating conversion to narrow types.
 Value* ExprCodegen::SaturateToInt(Value* value, DataType type, const FloatRange& range,
                                   bool round) {
   const int bits = type.bits();
@@ -124,7 +124,7 @@ Value* ExprCodegen::EmitRoundingCast(const loop::CastNode& node) {
 
 Value* ExprCodegen::EmitCast(const loop::CastNode& node) {
   if (Value* const rounded = EmitRoundingCast(node)) return rounded;
-  const bool from_half = IsHalf(node.value.dtype());
+  const bool from_half = node.value.dtype().is_half();
   const DataType from = from_half ? Float32.WithLanes(node.type.lanes()) : node.value.dtype();
   const DataType to = node.type;
   Value* value = EmitShared(node.value);

@@ -18,6 +18,9 @@ struct CodegenOptions {
   bool word_dots = false;     // of 16-bit words on 256-bit registers (AVX2)
   bool check_bounds = false;  // jit/bounds/bounds_checks.h
   bool runs_once = false;     // few passes, quick instruction selection
+  // Results do not depend on the width of vectors: a product is fused with a sum where the
+  // expression says so, and mathematical functions are those of one width.
+  bool reproducible = false;
 };
 
 }  // namespace tenon::jit

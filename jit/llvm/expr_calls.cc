@@ -1,4 +1,6 @@
 // Calls of intrinsics, of vector math and of external functions.
+#include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "llvm/IR/InlineAsm.h"
@@ -37,7 +39,7 @@ llvm::Intrinsic::ID LlvmIntrinsic(Intrinsic intrinsic) {
   }
 }
 
-// No instruction, whose result is in the register of its operand.
+// Emits no instruction; the result is in the register of the operand.
 Value* EmitOpaque(llvm::IRBuilder<>& builder, Value* x) {
   auto* const type = llvm::FunctionType::get(x->getType(), {x->getType()}, false);
   llvm::CallInst* const same =
@@ -58,7 +60,7 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
   for (const Expr& arg : node.args) args.push_back(EmitShared(arg));
   if (node.intrinsic == Intrinsic::kReinterpret)
     return builder_.CreateBitCast(args[0], RegisterType(node.type));
-  const bool half = IsHalf(type);
+  const bool half = type.is_half();
   const DataType narrow = type;
   if (half) {
     for (Value*& arg : args) arg = Widen(arg, narrow);
@@ -98,7 +100,7 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
         return builder_.CreateSub(
             positive, builder_.CreateZExt(builder_.CreateICmpSLT(x, zero), x->getType()));
       }
-      // x itself where it is neither above nor below zero: keeps NaN.
+      // x itself if it is neither above nor below zero, which keeps NaN.
       Value* rest = builder_.CreateSelect(builder_.CreateFCmpOLT(x, zero), constant(-1), x);
       return finish(builder_.CreateSelect(builder_.CreateFCmpOGT(x, zero), constant(1), rest));
     }
@@ -140,7 +142,7 @@ Value* ExprCodegen::EmitByTable(Intrinsic intrinsic, DataType type, Value* x) {
   return nullptr;
 }
 
-// The address may lie outside the buffer, which a prefetch bears and an inbounds address does not.
+// The address may lie outside the buffer, which a prefetch allows and an inbounds address does not.
 Value* ExprCodegen::EmitPrefetch(const loop::CallNode& node) {
   const auto& load = *node.args[0].As<loop::LoadNode>();
   Value* address = builder_.CreateGEP(MemoryType(load.buffer->dtype), buffers_.at(load.buffer),
@@ -157,8 +159,17 @@ Value* ExprCodegen::EmitPrefetch(const loop::CallNode& node) {
   return builder_.getTrue();
 }
 
-// At whole registers libmvec is called; wider vectors are cut, other widths go through libm lane by
-// lane.
+// A number or a vector in so many lanes, of which further ones hold what the last one holds.
+Value* WithRepeatedLast(llvm::IRBuilder<>& builder, Value* x, unsigned lanes) {
+  if (!x->getType()->isVectorTy()) return builder.CreateVectorSplat(lanes, x);
+  const unsigned had = LanesOf(x);
+  llvm::SmallVector<int> picks(lanes, static_cast<int>(had) - 1);
+  std::iota(picks.begin(), picks.begin() + std::min(had, lanes), 0);
+  return builder.CreateShuffleVector(x, picks);
+}
+
+// libmvec is called for whole registers. Wider vectors are cut, other widths go through libm lane
+// by lane.
 Value* ExprCodegen::EmitLibraryCall(std::string_view name, DataType type,
                                     const std::vector<Value*>& args) {
   const int lanes = type.lanes();
@@ -174,6 +185,22 @@ Value* ExprCodegen::EmitLibraryCall(std::string_view name, DataType type,
     declared->setWillReturn();
     return builder_.CreateCall(callee, operands);
   };
+  if (options_.reproducible) {
+    // All lanes of all loops go through the functions for 32 bytes.
+    const auto width = static_cast<unsigned>(256 / type.bits());
+    const auto given = static_cast<unsigned>(lanes), padded = (given + width - 1) / width * width;
+    const std::string symbol =
+        LibmvecName(name, type.element(), static_cast<int>(width), static_cast<int>(args.size()));
+    std::vector<Value*> wide;
+    for (Value* arg : args) wide.push_back(WithRepeatedLast(builder_, arg, padded));
+    Value* const made = ByPieces(builder_, padded, width, [&](unsigned first) -> Value* {
+      std::vector<Value*> pieces;
+      for (Value* arg : wide) pieces.push_back(Piece(builder_, arg, first, width));
+      return call(symbol, pieces[0]->getType(), pieces);
+    });
+    return lanes == 1 ? builder_.CreateExtractElement(made, std::uint64_t{0})
+                      : Resized(builder_, made, given);
+  }
   int chunk = lanes;
   while (chunk > 1 && chunk * type.bits() > options_.vector_bits) chunk /= 2;
   const bool whole_register =

@@ -2,8 +2,8 @@
 // header.
 //
 // An ExprCodegen emits at its builder's insertion point and knows the variables and buffers in
-// scope. A node that occurs many times in one expression is emitted once; nothing is kept from one
-// expression to the next, as a store may lie between.
+// scope. A node that occurs many times in one expression is emitted once. Nothing is kept from one
+// expression to the next, since a store may come between them.
 #ifndef TENON_JIT_LLVM_EXPR_CODEGEN_H_
 #define TENON_JIT_LLVM_EXPR_CODEGEN_H_
 
@@ -23,7 +23,7 @@
 
 namespace tenon::jit {
 
-// Gives a variable or a buffer its value for as long as it is in scope: a value must not be used,
+// Gives a variable or a buffer its value for as long as it is in scope. A value must not be used,
 // nor be captured by a parallel loop, where control flow need not have passed it.
 template <typename Map>
 class ScopedEntry {
@@ -50,9 +50,6 @@ class ScopedEntry {
   llvm::Value* outer_;
 };
 
-// float16 and bfloat16 are storage formats: arithmetic on them runs in float32.
-inline bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16; }
-
 class ExprCodegen {
  public:
   // The options must outlive it; library functions are called at the width of their registers.
@@ -63,15 +60,16 @@ class ExprCodegen {
 
   void Define(const loop::Expr& var, llvm::Value* value) { vars_[var] = value; }
   void Define(const loop::Buffer& buffer, llvm::Value* address) { buffers_[buffer] = address; }
-  // The values that a loop's variable takes from here on.
+  // Says which values a loop's variable takes from here on.
   void Bound(const loop::Var& var, loop::Interval values) {
     bounds_.Bind(var, values);
     index_.Forget();
   }
-  // What a variable stands for, where it is no loop's.
+  // Says what a variable stands for that is not a loop's.
   void StandsFor(const loop::Var& var, const loop::Expr& value) { index_.Define(var, value); }
   const loop::Bounds& bounds() const { return bounds_; }
-  // These start with a line of memory from here on, for what StoresWholeLines.
+  // From here on these buffers start with a line of memory, so that stores which StoresWholeLines
+  // accepts go past the caches.
   void StreamTo(std::vector<loop::Buffer> buffers) { streamed_ = std::move(buffers); }
   bool streams() const { return !streamed_.empty(); }
   using Vars = InsertionMap<loop::Expr, llvm::Value*, loop::ExprHash, loop::ExprSame>;
@@ -90,6 +88,7 @@ class ExprCodegen {
   llvm::Value* EmitNew(const loop::Expr& expr);
   llvm::Value* EmitBinary(const loop::BinaryNode& node);
   llvm::Value* EmitLanesByCount(const loop::BinaryNode& node);
+  llvm::Value* EmitFusedSum(const loop::BinaryNode& node);
   llvm::Value* EmitFloatBinary(loop::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitIntBinary(const loop::BinaryNode& node, llvm::Value* a, llvm::Value* b);
   bool IsIndexDivision(const loop::BinaryNode& node);
@@ -111,7 +110,7 @@ class ExprCodegen {
   llvm::Value* EmitNear(const loop::LoadNode& node, llvm::Value* mask, DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitExponential(DataType type, llvm::Value* x);
-  // Null where the target has no tables or the function none.
+  // Null if the target has no tables or the function has none.
   llvm::Value* EmitByTable(loop::Intrinsic intrinsic, DataType type, llvm::Value* x);
   llvm::Value* EmitPrefetch(const loop::CallNode& node);
   llvm::Value* EmitLibraryCall(std::string_view name, DataType type,
@@ -122,20 +121,21 @@ class ExprCodegen {
   llvm::Value* EmitDotInstructions(bool bytes, int lanes, const std::vector<llvm::Value*>& args);
   llvm::Value* ElementAddress(const loop::Buffer& buffer, llvm::Value* index);
   void Annotate(llvm::Instruction* access, const loop::Buffer& buffer);
-  // Between a 16-bit floating type and float32, in which its arithmetic runs.
+  // Convert between a 16-bit floating type and float32, in which its arithmetic runs.
   llvm::Value* Widen(llvm::Value* half, DataType type);
   llvm::Value* Narrow(llvm::Value* value, DataType type);
   struct FloatRange {
     double low = -std::numeric_limits<double>::infinity();
     double high = std::numeric_limits<double>::infinity();
   };
-  // Where the number is that `e` gives, if it gives one; looks so many operations deep.
+  // The range of the value of `e`, unless that is NaN. Looks `depth` operations deep.
   static FloatRange RangeOf(const loop::Expr& e, int depth);
-  // A vector of floats, which are in the range or no numbers, as integers whose bounds its type
-  // holds; saturates, NaN becomes 0. Fractions are cut off, or rounded half to even.
+  // Converts a vector of floats to integers of `type`, whose bounds the float type holds. Elements
+  // are in the range or NaN. Saturates, and NaN becomes 0. Fractions are cut off, or rounded half
+  // to even if `round`.
   llvm::Value* SaturateToInt(llvm::Value* value, DataType type, const FloatRange& range,
                              bool round);
-  // The same of float32 as int32.
+  // The same from float32 to int32, cutting off fractions.
   llvm::Value* SaturateToInt32(llvm::Value* value, DataType type);
   llvm::Value* EmitConstant(DataType type, double value);
   llvm::Value* ToRegister(llvm::Value* loaded, DataType type);

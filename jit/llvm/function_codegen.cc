@@ -1,7 +1,7 @@
 // One pass over the statements with a builder. A parallel loop's body is outlined: everything in
 // scope goes through a closure on the stack, and the runtime calls the body with a range of
 // iterations. Small allocations of constant size, and all that ask for it, live on the stack
-// (stack_frame.h), where LLVM promotes small ones to registers; others come from the runtime's
+// (stack_frame.h), where LLVM promotes small ones to registers. Others come from the runtime's
 // cache.
 #include "tenon/jit/llvm/function_codegen.h"
 
@@ -41,7 +41,7 @@ class FunctionCodegen {
         exprs_(module, builder_, options) {
     llvm::FastMathFlags flags;
     // A product that feeds a sum may be fused: one rounding instead of two.
-    flags.setAllowContract(true);
+    flags.setAllowContract(!options.reproducible);
     builder_.setFastMathFlags(flags);
   }
 
@@ -178,7 +178,7 @@ class FunctionCodegen {
       exprs_.Bound(node.var, ValuesOf(node));
       Emit(node.body);
     }
-    // From -1 to 0 is a wrap around of numbers without a sign.
+    // For numbers without a sign, the step from -1 to 0 wraps around.
     const bool is_unsigned = ValuesOf(node).low >= 0;
     Value* next = builder_.CreateAdd(var, builder_.getInt64(1), "", is_unsigned, true);
     var->addIncoming(next, builder_.GetInsertBlock());
@@ -250,8 +250,8 @@ class FunctionCodegen {
     memory.GiveBack();
   }
 
-  // Of a buffer of any size that is often small; null where the frame has no room. A loop of short
-  // rows would spend more time on taking memory than on them.
+  // A slot on the stack for a buffer of any size that is often small. Null if the frame has no
+  // room. A loop of short rows would spend more time on taking memory than on the rows.
   Value* SlotOfFew(const loop::Buffer& buffer) {
     const auto bytes = static_cast<std::int64_t>(buffer->dtype.bytes());
     const std::int64_t count = kMaxSlotBytes / bytes;

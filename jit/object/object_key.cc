@@ -1,5 +1,5 @@
-// The content of the function, or of what it is made of, and of all else that code generation
-// reads, hashed with BLAKE3.
+// A key is a BLAKE3 hash of the content of the function, or of what it is made from, and of all
+// else that code generation reads.
 #include "tenon/jit/object/object_key.h"
 
 #include <cstdint>
@@ -19,10 +19,10 @@ void WriteContext(const KeyContext& context, loop::ContentWriter& writer) {
   writer.Text(context.machine);
   writer.Text(context.cpu_features);
   const auto& [vector_bits, native_bfloat16, reassociate, math_by_table, byte_dots, bfloat_dots,
-               narrow_dots, word_dots, check_bounds, runs_once] = context.codegen;
+               narrow_dots, word_dots, check_bounds, runs_once, reproducible] = context.codegen;
   writer.Int(vector_bits);
   for (const bool flag : {native_bfloat16, reassociate, math_by_table, byte_dots, bfloat_dots,
-                          narrow_dots, word_dots, check_bounds, runs_once})
+                          narrow_dots, word_dots, check_bounds, runs_once, reproducible})
     writer.Int(static_cast<std::int64_t>(flag));
 }
 

@@ -27,7 +27,7 @@ Expr Element(const Tensor& tensor, const std::vector<std::size_t>& positions,
   return te::Cast(dtype, tensor[at]);
 }
 
-// The general form.
+// The convolution in its general form.
 ConvSum SumOf(const Conv& conv, const TeCall& call) {
   return {.data = conv.data,
           .out = conv.out,
@@ -48,7 +48,7 @@ ConvSum SumOf(const Conv& conv, const TeCall& call) {
           .target = call.target};
 }
 
-// All but the image.
+// All fields except the image.
 Conv Describe(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::Conv2DAttrs>();
   const std::string& out_layout = attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout;
@@ -77,8 +77,8 @@ Conv ConvOf(const TeCall& call) {
   return conv;
 }
 
-// The inputs with an image of halves in float32, if that is the type of the sum. What reads it tap
-// by tap finds a copy, be it the padded one.
+// The inputs, with an image of halves widened to float32 if that is the type of the sum. What reads
+// the image tap by tap then finds a copy, maybe the padded one.
 std::vector<Tensor> WithWideImage(const Conv& conv, const TeCall& call) {
   const Tensor& x = call.input(0);
   if (SumType(x.dtype()) != call.dtype() || x.dtype() == call.dtype()) return call.inputs;
@@ -131,8 +131,8 @@ constexpr Row kRows[] = {
 
 std::vector<Tensor> PlainOfWideImage(const TeCall& call) {
   const std::vector<Tensor> inputs = WithWideImage(Describe(call), call);
-  const TeCall wide{call.attrs,    inputs,       call.result, call.target,
-                    call.preparer, call.symbols, {},          call.config};
+  const TeCall wide{call.attrs,   inputs, call.result, call.target,     call.preparer,
+                    call.symbols, {},     call.config, call.keeps_order};
   return {PlainConv(ConvOf(wide), wide)};
 }
 
@@ -148,8 +148,8 @@ std::vector<Tensor> MakeRow(const Row& row, const TeCall& call) {
   if (HasBlocks(call)) return OverWholeAxes<ops::Conv2DAttrs>(call, PlainOfWideImage);
   if (!row.of_wide_image) return {row.make(ConvOf(call), call)};
   const std::vector<Tensor> inputs = WithWideImage(Describe(call), call);
-  const TeCall wide{call.attrs,    inputs,       call.result, call.target,
-                    call.preparer, call.symbols, {},          call.config};
+  const TeCall wide{call.attrs,   inputs, call.result, call.target,     call.preparer,
+                    call.symbols, {},     call.config, call.keeps_order};
   return {row.make(ConvOf(wide), wide)};
 }
 
@@ -201,6 +201,12 @@ Expr Conv::Weight(const Expr& filter, const Expr& channel, const Expr& y, const 
 std::vector<IterVar> Conv::ReduceAxes() const {
   return {te::ReduceAxis(0, group_inputs, "rc"), te::ReduceAxis(0, taps[0], "ry"),
           te::ReduceAxis(0, taps[1], "rx")};
+}
+
+TapAxesOfTile TapsByColumn(const Conv& conv, const TeCall& call) {
+  const IterVar row = te::ReduceAxis(0, conv.taps[0], "ry");
+  const IterVar column = te::ReduceAxis(0, conv.taps[1], "rx");
+  return {row, column, call.keeps_order ? std::vector{row, column} : std::vector{column, row}};
 }
 
 Expr PaddedPixel(const Conv& conv, const Tensor& x, const Expr& n, const Expr& channel,

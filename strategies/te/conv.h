@@ -31,10 +31,10 @@ struct Conv {
   std::int64_t lanes() const { return target.Lanes(4); }  // as in ConvSum
   bool IsNchw() const;
   bool IsPadded() const;
-  // Sums that do not exist or that vectors of lanes() do not hold, which tiles ask for.
+  // Why there are no sums, or why vectors of lanes() do not hold them. Tiles ask for both.
   std::optional<std::string> RefuseLanes(const Sizes& shape) const;
 
-  // Elements as the result's type.
+  // Elements, converted to the result's type.
   te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const te::Expr& y,
                  const te::Expr& x) const;
   te::Expr Weight(const te::Expr& filter, const te::Expr& channel, const te::Expr& y,
@@ -51,6 +51,14 @@ std::string ConvName(const ops::Conv2DAttrs& attrs);
 te::Expr PaddedPixel(const Conv& conv, const te::Tensor& x, const te::Expr& n,
                      const te::Expr& channel, const te::Expr& row, const te::Expr& column);
 
+// The axes of the taps. Column by column, the rows of a tile share what they read; sums that keep
+// their order go row by row.
+struct TapAxesOfTile {
+  te::IterVar row, column;
+  std::vector<te::IterVar> order;
+};
+TapAxesOfTile TapsByColumn(const Conv& conv, const TeCall& call);
+
 // --- Forms of nn.conv2d: each says why it does not suit a convolution, and computes one that it
 // does. Conditions do not read `image`.
 
@@ -58,10 +66,10 @@ using Refusal = std::optional<std::string>;
 
 inline constexpr const char* kNotDepthwise = "channels do not have kernels of their own";
 
-// Lanes are pixels of a row: few filters or channels, channels first.
+// Lanes are pixels of a row. For few filters or channels, channels first.
 Refusal RefuseRowTiled(const Conv& conv, const TeCall& call);
 te::Tensor RowTiledConv(const Conv& conv, const TeCall& call);
-// Fewer multiplications: 3 x 3 kernels with constant weights, channels first.
+// Takes fewer multiplications. For 3 x 3 kernels with constant weights, channels first.
 Refusal RefuseWinograd(const Conv& conv, const TeCall& call);
 double WinogradCycles(const Conv& conv, const TeCall& call);
 te::Tensor WinogradConv(const Conv& conv, const TeCall& call);
@@ -75,28 +83,29 @@ te::Tensor SmallImageConv(const Conv& conv, const TeCall& call);
 // The same; tiles are several rows by one vector.
 Refusal RefuseTall(const Conv& conv, const TeCall& call);
 te::Tensor TallConv(const Conv& conv, const TeCall& call);
-// The same, of extents that are expressions, of windows that step and of large images; a channel is
+// The same for extents that are expressions, windows that step, and large images. A channel is
 // copied with its padding.
 Refusal RefusePadded(const Conv& conv, const TeCall& call);
 te::Tensor PaddedConv(const Conv& conv, const TeCall& call);
 // The same; the image is taken as one long row.
 Refusal RefuseFlat(const Conv& conv, const TeCall& call);
 te::Tensor FlatConv(const Conv& conv, const TeCall& call);
-// The same of bytes or of bfloat16, several taps of a row by one instruction of the target.
+// The same for bytes or bfloat16. One instruction of the target multiplies several taps of a row.
 Refusal RefuseDepthwiseDot(const Conv& conv, const TeCall& call);
 te::Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call);
 // Lanes are channels: a kernel for each, channels last.
 Refusal RefuseDepthwiseChannelsLast(const Conv& conv, const TeCall& call);
 te::Tensor DepthwiseChannelsLast(const Conv& conv, const TeCall& call);
-// Sums of several products of bytes or of bfloat16 by one instruction of the target. Lanes are
-// filters: any order of the axes.
+// One instruction of the target sums several products of bytes or bfloat16. Lanes are filters, and
+// axes may have any order.
 Refusal RefuseWords(const Conv& conv, const TeCall& call);
-// `plain` of words.
+// `plain`, with its elements in words.
 ConvSum InWords(const Conv& conv, const ConvSum& plain, const TeCall& call);
 
 // --- Layouts with blocks of channels
 
-// Not NCHW{n}c by OIHW{n}i{m}o, nor OIHW1i{n}o for a kernel of each channel.
+// Refuses layouts other than NCHW{n}c by OIHW{n}i{m}o or, where each channel has a kernel of its
+// own, OIHW1i{n}o.
 Refusal RefuseBlocks(const TeCall& call);
 // Lanes are the filters of a block. A register tile is a few of a row's results by a few blocks.
 std::vector<te::Tensor> BlockedConv2D(const TeCall& call, bool depthwise);
@@ -104,18 +113,18 @@ std::vector<te::Tensor> BlockedConv2D(const TeCall& call, bool depthwise);
 bool IsBlockedDepthwise(const TeCall& call);
 
 // What forms with a kernel for each channel, channels first, have in common: their condition, that
-// of those whose taps are written out, and the image, of whose halves floats are made once.
+// of forms whose taps are written out, and the image, whose halves are widened once.
 Refusal RefuseDepthwise(const Conv& conv, const TeCall& call);
 Refusal RefuseManyTaps(const Conv& conv);
 te::Tensor WithWidePixels(const Conv& conv, const TeCall& call);
 // Whether a channel of the image leaves the second-level cache while it is padded and read.
 bool IsLargeImage(const TeCall& call);
 // Whether taps may read the image itself where it lies. Loads under masks are as fast as others
-// with AVX-512 alone; masks of more than three columns leave too few registers for them. Pixels of
+// only with AVX-512. Masks of more than three columns leave too few registers for them. Pixels of
 // bfloat16 would be widened at each tap.
 bool ReadsUnderMasks(const Conv& conv);
-// The extents of the result where all are numbers but that of the images, which may be of any
-// count: as many as are planned are decided for. Throws Unimplemented as TeCall::shape does.
+// The extents of the result. All except the number of images must be numbers; for that one the
+// planned value is taken. Throws Unimplemented as TeCall::shape does.
 Shape ShapeOfImages(const TeCall& call);
 }  // namespace tenon::strategies
 

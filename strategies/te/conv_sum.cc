@@ -36,9 +36,16 @@ std::vector<Expr> VarsOf(const std::vector<IterVar>& axes) {
   return vars;
 }
 
-// In the order in which the data has them, so that neighbouring terms lie together.
-std::vector<IterVar> ReduceAxesOf(const ConvSum& conv, const IterVar& channel,
-                                  const std::vector<IterVar>& taps) {
+// The input channel and then the taps.
+std::vector<IterVar> ReduceAxes(const IterVar& channel, const std::vector<IterVar>& taps) {
+  std::vector<IterVar> axes = {channel};
+  axes.insert(axes.end(), taps.begin(), taps.end());
+  return axes;
+}
+
+// The axes in the order in which the data has them, so that neighbouring terms lie together.
+std::vector<IterVar> AxesAsInMemory(const ConvSum& conv, const IterVar& channel,
+                                    const std::vector<IterVar>& taps) {
   std::vector<std::pair<std::size_t, IterVar>> axes = {{conv.data[1], channel}};
   for (std::size_t d = 0; d < taps.size(); ++d) axes.emplace_back(conv.data[d + 2], taps[d]);
   std::sort(axes.begin(), axes.end(),
@@ -46,13 +53,6 @@ std::vector<IterVar> ReduceAxesOf(const ConvSum& conv, const IterVar& channel,
   std::vector<IterVar> ordered;
   for (const auto& [position, axis] : axes) ordered.push_back(axis);
   return ordered;
-}
-
-// The input channel and then the taps.
-std::vector<IterVar> ReduceAxes(const IterVar& channel, const std::vector<IterVar>& taps) {
-  std::vector<IterVar> axes = {channel};
-  axes.insert(axes.end(), taps.begin(), taps.end());
-  return axes;
 }
 
 }  // namespace
@@ -87,14 +87,14 @@ Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         for (std::size_t d = 0; d < conv.dims(); ++d) at.emplace_back(i[conv.out[d + 2]]);
         return te::Sum(conv.Pixel(i[conv.out[0]], channel, Window(conv, at, taps)) *
                            conv.weight(filter, rc.var, VarsOf(taps)),
-                       ReduceAxesOf(conv, rc, taps));
+                       call.keeps_order ? ReduceAxes(rc, taps) : AxesAsInMemory(conv, rc, taps));
       },
       name, te::Label(name, te::ReadsRepeatedly{}));
 }
 
 namespace {
 
-// The weights a vector of filters after the other; those of a word together.
+// The weights, one vector of filters after the other, and those of a word together.
 Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vectors) {
   std::vector<Expr> shape = {vectors, conv.group_inputs};
   shape.insert(shape.end(), conv.taps.begin(), conv.taps.end());
@@ -128,21 +128,19 @@ struct TileShape {
 // Whether tiles may add channels in turn: the number of pixels is known, and no group or word says
 // which channels belong together.
 bool MayAddInTurn(const ConvSum& conv) {
-  const Sizes spatial = conv.Spatial();
-  return conv.groups == 1 && conv.channels_of_word == 1 &&
-         std::all_of(spatial.begin(), spatial.end(), [](const Size& s) { return s.is_number(); });
+  return conv.groups == 1 && conv.channels_of_word == 1 && AreNumbers(conv.Spatial());
 }
 
 // A tile that adds all its channels at once loads each line of a small image from the next cache
-// for a few pixels. So all tiles of an image add a few channels before they add more: these lie in
-// the nearest cache, and their terms are written out without a loop. With 32 registers tiles have
-// more to do for each line, and gain nothing.
+// for a few pixels. So all tiles of an image add a few channels before they add more. These few lie
+// in the nearest cache, and their terms are written out without a loop. With 32 registers tiles
+// have more to do for each line, and gain nothing.
 constexpr std::int64_t kChannelsInTurn = 8;
 constexpr TileShape kTileInTurn = {2, 4};
 
-// Whether that pays: more channels, sums that stay in the second-level cache, and tiles of filters
-// for all threads.
-bool AddsInTurn(const ConvSum& conv, std::int64_t vectors) {
+// Whether that pays. It takes more channels, sums that stay in the second-level cache, and tiles of
+// filters for all threads.
+bool PaysInTurn(const ConvSum& conv, std::int64_t vectors) {
   constexpr std::int64_t kMinTurns = 8;
   if (HasManyRegisters(conv.target) || !MayAddInTurn(conv)) return false;
   const std::int64_t pixels = ElementsOf(conv.Spatial()).planned;
@@ -157,7 +155,7 @@ bool AddsInTurn(const ConvSum& conv, std::int64_t vectors) {
 // The channels that tiles add in turn, or what `config` says instead. 0: all.
 std::int64_t ChannelsAtOnce(const ConvSum& conv, std::int64_t vectors, Config* config) {
   if (!MayAddInTurn(conv)) return 0;
-  const std::int64_t usual = AddsInTurn(conv, vectors) ? kChannelsInTurn : 0;
+  const std::int64_t usual = PaysInTurn(conv, vectors) ? kChannelsInTurn : 0;
   std::vector<std::int64_t> choices = {0};
   for (std::int64_t channels = kChannelsInTurn; channels < conv.group_inputs; channels *= 2) {
     if (conv.group_inputs % channels == 0) choices.push_back(channels);
@@ -165,8 +163,9 @@ std::int64_t ChannelsAtOnce(const ConvSum& conv, std::int64_t vectors, Config* c
   return KnobOf(config, "channels", choices, usual);
 }
 
-// Of an image of few pixels, a tile holds all and so many filters that the latency of an addition
-// is hidden: as many of them as leave the fewest vectors beyond the last filter.
+// If an image has few pixels, a tile holds all of them, and so many filters that the latency of an
+// addition is hidden. Of such numbers it is the one that leaves the fewest vectors beyond the last
+// filter.
 TileShape TileOfFewPixels(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
   const std::int64_t most = MaxSums(conv.target) / (kMinPixels - 1);
   if (conv.groups > 1) return {1, pixels};
@@ -188,15 +187,15 @@ te::RegisterTile HintOf(const ConvSum& conv, std::int64_t vectors, std::int64_t 
 }
 
 // The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of
-// weights is a line; pixels lie together unless a step or the end of a row parts them, or are near
-// in any case, as the tile reads few channels. With one tap and no steps the image is one row; with
-// 32 registers the shapes were measured without that. Results are transposed on their way to
-// memory, in squares if there are so many pixels, or nearly.
+// weights is a line. Pixels lie together unless a step or the end of a row parts them; they are
+// near in any case where the tile reads few channels. With one tap and no steps the image is one
+// row; with 32 registers the shapes were measured without that. Results are transposed on their way
+// to memory, in squares if there are as many pixels as that takes, or nearly.
 double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
               const TileShape& tile) {
   constexpr double kWeights = 0.4, kNearPixel = 0.15, kFarPixel = 0.5;
   constexpr double kInSquares = 1.5, kInParts = 5, kTurn = 0.5;
-  const bool in_turn = AddsInTurn(conv, vectors);
+  const bool in_turn = PaysInTurn(conv, vectors);
   const bool many = HasManyRegisters(conv.target);
   const bool is_row = !many && NumElements(conv.taps) == 1 &&
                       std::ranges::count(conv.strides, 1) == std::ssize(conv.strides);
@@ -225,7 +224,7 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
   constexpr TileShape kOfOneTap = {2, 14};
   const bool many = HasManyRegisters(conv.target);
   if (pixels < kMinPixels) return TileOfFewPixels(conv, vectors, pixels);
-  if (AddsInTurn(conv, vectors)) return kTileInTurn;
+  if (PaysInTurn(conv, vectors)) return kTileInTurn;
   const auto better = [&](const TileShape& a, const TileShape& b) {
     return TimeOf(conv, vectors, pixels, a) < TimeOf(conv, vectors, pixels, b);
   };
@@ -250,7 +249,8 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
   return takes_more && better(kOfOneTap, best) ? kOfOneTap : best;
 }
 
-// Or what `config` says instead. Words are read for all lanes of a vector of their own tile.
+// The same, or what `config` says instead. Words are read for all lanes of a vector of their own
+// tile.
 TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels, Config* config) {
   const TileShape usual = TileOf(conv, vectors, pixels);
   if (conv.channels_of_word > 1) return usual;
@@ -260,7 +260,7 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
   return {tile.vectors, tile.rows};
 }
 
-// With one tap and steps most of the image is never read.
+// Whether most of the image is never read, with one tap and steps.
 bool ReadsFewPixels(const ConvSum& conv) {
   // Vectors of filters that pay for a copy of the others.
   constexpr std::int64_t kMinVectors = 8;
@@ -270,7 +270,8 @@ bool ReadsFewPixels(const ConvSum& conv) {
          conv.shape[conv.out[1]].planned >= kMinVectors * conv.lanes();
 }
 
-// The pixels that are read lie together, so that all filters read lines of nothing else.
+// The convolution over a copy of the pixels that are read. They lie together, so that all filters
+// read lines of nothing else.
 ConvSum WithReadPixelsOnly(const ConvSum& plain) {
   if (!ReadsFewPixels(plain)) return plain;
   ConvSum conv = plain;
@@ -296,8 +297,9 @@ ConvSum WithReadPixelsOnly(const ConvSum& plain) {
 
 namespace {
 
-// How the pixels of a result are taken in tiles: counted row by row, so that tiles go on in the
-// next row; or, where extents are expressions, row by row, so that no place is a quotient of these.
+// How the pixels of a result are taken in tiles. They are counted row by row, so that tiles go on
+// in the next row. If extents are expressions, each row is cut into tiles of its own, so that no
+// place is a quotient of these.
 struct PixelTiles {
   std::vector<Size> rows;  // axes before the one that is cut
   Size cut;                // elements of the axis that tiles cut
@@ -316,7 +318,7 @@ struct PixelTiles {
   }
 };
 
-// Whether pixel `p` of the result reads pixel `p` of the image, both counted row by row: then no
+// Whether pixel `p` of the result reads pixel `p` of the image, both counted row by row. Then no
 // place is a quotient, whatever the extents.
 bool ReadsInOrder(const ConvSum& conv) {
   bool same = NumElements(conv.taps) == 1;
@@ -329,9 +331,8 @@ bool ReadsInOrder(const ConvSum& conv) {
 
 PixelTiles PixelTilesOf(const ConvSum& conv, std::int64_t tall) {
   const Sizes spatial = conv.Spatial();
-  const bool numbers = std::all_of(spatial.begin(), spatial.end(),
-                                   [](const Size& size) { return size.is_number(); });
-  if (numbers || spatial.size() == 1 || ReadsInOrder(conv)) return {{}, ElementsOf(spatial), tall};
+  if (AreNumbers(spatial) || spatial.size() == 1 || ReadsInOrder(conv))
+    return {{}, ElementsOf(spatial), tall};
   return {{spatial.begin(), spatial.end() - 1}, spatial.back(), tall};
 }
 
@@ -395,8 +396,8 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
       name, conv.is_stored ? te::Stored{} : te::Label());
 }
 
-// Enough results to fill tiles and to pay for packing the weights, and no depthwise convolution,
-// whose lanes share nothing.
+// Refuses too few results to fill tiles or to pay for packing the weights, and depthwise
+// convolutions, whose lanes share nothing.
 std::optional<std::string> RefuseTiledSum(const ConvSum& conv) {
   const Size& channels = conv.shape[conv.out[1]];
   if (!channels.is_number()) return "the number of filters is not known";

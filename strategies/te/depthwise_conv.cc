@@ -1,6 +1,6 @@
-// A kernel for each channel: nothing is shared between channels, so lanes are pixels of one. What
-// bounds these sums are loads, of which most cross a cache line. Here are the forms whose tiles
-// hold all rows of a channel's result; depthwise_rows.cc has the others.
+// A kernel for each channel. Nothing is shared between channels, so lanes are pixels of one. These
+// sums are bound by loads, most of which cross a cache line. Here are the forms whose tiles hold
+// all rows of a channel's result; depthwise_rows.cc has the others.
 #include <algorithm>
 
 #include "tenon/strategies/te/conv.h"
@@ -31,9 +31,7 @@ Refusal RefuseManyTaps(const Conv& conv) {
 
 Shape ShapeOfImages(const TeCall& call) {
   const Sizes sizes = call.sizes();
-  const bool are_numbers = std::all_of(sizes.begin() + 1, sizes.end(),
-                                       [](const Size& size) { return size.is_number(); });
-  if (!are_numbers) return call.shape();
+  if (!AreNumbers(std::span(sizes).subspan(1))) return call.shape();
   Shape shape;
   for (const Size& size : sizes) shape.push_back(size.planned);
   return shape;
@@ -60,9 +58,9 @@ Refusal RefuseCovering(const Conv& conv, const TeCall& call) {
   return std::nullopt;
 }
 
-// One kernel a channel, whose window covers all rows of the image wherever it stands: the sum runs
-// over these rows rather than over taps, so that what is read of one serves all rows of the result,
-// and only columns are padded.
+// One kernel per channel, whose window covers all rows of the image wherever it stands. The sum
+// runs over these rows rather than over taps, so that what is read of a row serves all rows of the
+// result, and only columns are padded.
 Tensor CoveringConv(const Conv& plain, const TeCall& call) {
   const Shape shape = ShapeOfImages(call);
   const Tensor x = WithWidePixels(plain, call);
@@ -100,8 +98,8 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
       conv.name);
 }
 
-// Where registers hold the result, the taps are few enough to write out, and neighbouring results
-// read what one or two vectors of a row hold.
+// Suits convolutions where registers hold the result, the taps are few enough to write out, and
+// neighbouring results read what one or two vectors of a row hold.
 Refusal RefuseSmallImage(const Conv& conv, const TeCall& call) {
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
   const Shape shape = ShapeOfImages(call);
@@ -115,15 +113,14 @@ Refusal RefuseSmallImage(const Conv& conv, const TeCall& call) {
   return RefuseManyTaps(conv);
 }
 
-// One kernel a channel of a small image: a tile is all rows of the result, a vector each, and stays
-// in registers. Taps read the image itself, under masks that are the same for all channels, where
-// padding would cost more than the sums do.
+// One kernel per channel of a small image. A tile is all rows of the result, a vector each, and
+// stays in registers. Taps read the image itself, under masks that are the same for all channels;
+// padding it would cost more than the sums do.
 Tensor SmallImageConv(const Conv& conv, const TeCall& call) {
   const Shape shape = ShapeOfImages(call);
   const Tensor& x = call.input(0);
   const std::int64_t lanes = BitCeil(shape[3]);
-  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
-                                  te::ReduceAxis(0, conv.taps[0], "ry")};
+  const auto [ry, rx, k] = TapsByColumn(conv, call);
   const Tensor sums = te::Compute(
       {x.shape()[0], shape[1], shape[2], 1, lanes},
       [&](const std::vector<Var>& i) {
@@ -131,8 +128,8 @@ Tensor SmallImageConv(const Conv& conv, const TeCall& call) {
           return result * conv.strides[axis] + tap * conv.dilation[axis];
         };
         const Expr pixel = PaddedPixel(conv, x, i[0], te::FloorDiv(i[1], conv.group_outputs),
-                                       at(i[2], 0, k[1].var), at(i[4], 1, k[0].var));
-        return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
+                                       at(i[2], 0, ry.var), at(i[4], 1, rx.var));
+        return te::Sum(te::Cast(conv.dtype, pixel) * conv.Weight(i[1], 0, ry.var, rx.var), k);
       },
       conv.name, te::RegisterTile{.rows = te::TileRows::kOfReader});
   return te::Compute(

@@ -1,10 +1,9 @@
-// A kernel for each channel, channels first: of images whose extents are expressions, of windows
-// that step, and of large images. Tiles are
-// several rows by one vector, as in TallConv. Taps of few neighbouring columns read the image under
-// masks. Others read a copy of the channel with its padding, made while the channel is in the
-// nearest cache, its rows in whole vectors, so that no window asks where the image ends. Columns of
-// windows that step are taken apart by shuffles, or by a second copy that holds the pixels of each
-// place in a step together.
+// A kernel for each channel, channels first, for images whose extents are expressions, for windows
+// that step, and for large images. Tiles are several rows by one vector, as in TallConv. Taps of
+// few neighbouring columns read the image under masks. Others read a copy of the channel with its
+// padding, which is made while the channel is in the nearest cache. Its rows are whole vectors, so
+// that no window asks where the image ends. Columns of windows that step are taken apart by
+// shuffles, or by a second copy that holds the pixels of each place in a step together.
 #include <algorithm>
 
 #include "tenon/strategies/te/conv.h"
@@ -24,11 +23,11 @@ namespace {
 // Rows of a tile: enough sums to hide the latency of one, few enough that little lies below images
 // of few rows.
 constexpr std::int64_t kRows = 4;
-constexpr std::int64_t kMostRows = 7;
+constexpr std::int64_t kMaxRows = 7;
 
 std::int64_t RowsOfTile(const Size& rows) {
   if (!rows.is_number()) return kRows;
-  return rows.planned <= kMostRows ? rows.planned : TightestBlock(rows.planned, kRows, kMostRows);
+  return rows.planned <= kMaxRows ? rows.planned : TightestBlock(rows.planned, kRows, kMaxRows);
 }
 
 // The padded image, (image, channel, row, column).
@@ -97,10 +96,9 @@ Tensor PaddedConv(const Conv& conv, const TeCall& call) {
   if (source != Source::kImage)
     image = PaddedImage(conv, x, height * strides[0], width * strides[1]);
   if (source == Source::kSteps) image = InSteps(conv, image, height, width);
-  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
-                                  te::ReduceAxis(0, conv.taps[0], "ry")};
+  const TapAxesOfTile taps = TapsByColumn(conv, call);
   const auto pixel = [&](const Expr& n, const Expr& channel, const Expr& y, const Expr& column) {
-    const Expr down = k[1].var * conv.dilation[0], right = k[0].var * conv.dilation[1];
+    const Expr down = taps.row.var * conv.dilation[0], right = taps.column.var * conv.dilation[1];
     const Expr row = y * strides[0] + down, at = column * strides[1] + right;
     switch (source) {
       case Source::kImage:
@@ -118,7 +116,9 @@ Tensor PaddedConv(const Conv& conv, const TeCall& call) {
       [&](const std::vector<Var>& i) {
         const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs), i[2] * rows + i[4],
                                 i[3] * lanes + i[6]);
-        return te::Sum(te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
+        return te::Sum(
+            te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, taps.row.var, taps.column.var),
+            taps.order);
       },
       conv.name, te::RegisterTile{.rows = te::TileRows::kTall});
   return te::Compute(

@@ -37,8 +37,8 @@ Tensor SplitBySteps(const Conv& conv, const Tensor& x, const Expr& rows, const E
       "pad_image", te::TileInput{form});
 }
 
-// Rows of a tile that is one vector wide: as many as divide those of the result, or 1. More than
-// kMax read little less and take longer to compile.
+// Rows of a tile that is one vector wide: as many as divide those of the result, or 1. More rows
+// than kMax would hardly read less and would take longer to compile.
 std::int64_t RowsOfTile(std::int64_t rows) {
   constexpr std::int64_t kMin = 3, kMax = 7;
   for (std::int64_t r = kMax; r >= kMin; --r) {
@@ -61,8 +61,8 @@ bool IsLargeImage(const TeCall& call) {
   return bytes > call.target.l2_bytes / 2;
 }
 
-// On images whose rows follow each other, do not fill vectors, and of which one channel stays in
-// cache. Rows in steps are taken apart in any case.
+// Suits images whose rows follow each other and do not fill vectors, and one channel of which stays
+// in cache. Rows in steps are taken apart in any case.
 Refusal RefuseFlat(const Conv& conv, const TeCall& call) {
   constexpr std::int64_t kMaxSteps = 2;
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
@@ -82,8 +82,8 @@ Refusal RefuseFlat(const Conv& conv, const TeCall& call) {
   return std::nullopt;
 }
 
-// One kernel a channel: lanes are pixels of the padded image taken as one long row, so that every
-// tap reads whole vectors whatever the width; what falls on the margins is dropped. Extents may be
+// One kernel per channel. Lanes are pixels of the padded image taken as one long row, so that every
+// tap reads whole vectors whatever the width. What falls on the margins is dropped. Extents may be
 // expressions: only the lengths of loops and the distance of rows depend on them.
 Tensor FlatConv(const Conv& conv, const TeCall& call) {
   const Sizes shape = call.sizes();
@@ -96,8 +96,8 @@ Tensor FlatConv(const Conv& conv, const TeCall& call) {
   Size pitch = strides[1] == 1
                    ? Size(x.shape()[3] + std::max(padding[1], padding[3]))
                    : BlocksOf((shape[3].expr - 1) * strides[1] + (reach[1] + 1), strides[1]);
-  // Rows that all began at the same places of vectors would leave the last lanes unused, and
-  // vectors be cut short.
+  // If all rows began at the same places of vectors, the last lanes would be unused and vectors
+  // would be cut short.
   if (pitch.is_number() && std::gcd(pitch.planned, conv.lanes()) > shape[3].planned)
     pitch = pitch.planned + 1;
   const Size pixels = (shape[2].expr - 1) * pitch.expr + shape[3].expr;
@@ -136,8 +136,8 @@ Tensor FlatConv(const Conv& conv, const TeCall& call) {
       conv.name);
 }
 
-// Where vectors are nearly filled, and the taps are few enough to write out. Steps need no copy of
-// the image that takes them apart where shuffles do.
+// Suits convolutions where vectors are nearly filled and the taps are few enough to write out.
+// Where shuffles take steps apart, no copy of the image needs to.
 Refusal RefuseTall(const Conv& conv, const TeCall& call) {
   const std::array<std::int64_t, 2> ones = {1, 1}, twos = {2, 2};
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
@@ -155,9 +155,9 @@ Refusal RefuseTall(const Conv& conv, const TeCall& call) {
   return RefuseManyTaps(conv);
 }
 
-// One kernel a channel: tiles of several rows and one vector, written out, so that a vector that is
-// read serves every row of the result whose window it lies in. Where they are padded, the rows of a
-// block of tiles are so while they are in the nearest cache.
+// One kernel per channel, in tiles of several rows and one vector, written out. A vector that is
+// read serves every row of the result whose window it lies in. If rows are padded, those of a block
+// of tiles are padded while they are in the nearest cache.
 Tensor TallConv(const Conv& conv, const TeCall& call) {
   const Shape shape = ShapeOfImages(call);
   const Tensor x = WithWidePixels(conv, call);
@@ -176,15 +176,16 @@ Tensor TallConv(const Conv& conv, const TeCall& call) {
     if (image) return (*image)(n, channel, 0, 0, row, column);
     return PaddedPixel(conv, x, n, channel, row, column);
   };
-  const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[1], "rx"),
-                                  te::ReduceAxis(0, conv.taps[0], "ry")};
+  const TapAxesOfTile taps = TapsByColumn(conv, call);
   const Tensor sums = te::Compute(
       {x.shape()[0], shape[1], row_tiles, column_tiles, rows, 1, conv.lanes()},
       [&](const std::vector<Var>& i) {
-        const Expr row = (i[2] * rows + i[4]) * conv.strides[0] + k[1].var;
-        const Expr column = (i[3] * conv.lanes() + i[6]) * conv.strides[1] + k[0].var;
+        const Expr row = (i[2] * rows + i[4]) * conv.strides[0] + taps.row.var;
+        const Expr column = (i[3] * conv.lanes() + i[6]) * conv.strides[1] + taps.column.var;
         const Expr read = pixel(i[0], te::FloorDiv(i[1], conv.group_outputs), row, column);
-        return te::Sum(te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, k[1].var, k[0].var), k);
+        return te::Sum(
+            te::Cast(conv.dtype, read) * conv.Weight(i[1], 0, taps.row.var, taps.column.var),
+            taps.order);
       },
       conv.name, te::RegisterTile{.rows = te::TileRows::kTall});
   return te::Compute(

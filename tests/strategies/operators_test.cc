@@ -12,6 +12,7 @@
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/tests/strategies/operator_cases.h"
+#include "tenon/tests/strategies/reproducible_testing.h"
 
 namespace tenon::strategies {
 namespace {
@@ -133,6 +134,15 @@ TEST_P(OperatorTest, EqualsItsDefinitionHoweverItIsCompiled) {
       ExpectClose(Outcome(module, inputs, {.opt_level = opt_level, .library = library}),
                   interpreted);
     }
+}
+
+TEST_P(OperatorTest, ReproducibleBitsAreTheSameInWideVectors) {
+  const OpCase& c = GetParam();
+  SCOPED_TRACE(TextOf(c));
+  runtime::Inputs inputs;
+  int seed = std::accumulate(c.name.begin(), c.name.end(), 0);
+  for (const Input& input : c.inputs) inputs[input.name] = ValueOf(input, ++seed * 31);
+  testing_reproducible::ExpectSameBitsInWideVectors(Parsed(TextOf(c)), inputs);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OperatorTest, ::testing::ValuesIn(Cases()), [](const auto& info) {

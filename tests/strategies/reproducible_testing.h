@@ -1,0 +1,68 @@
+// Runs what was decided for one target as code of another, to compare the bits of reproducible
+// code.
+//
+//   ExpectSameBitsEverywhere(module, inputs);
+#ifndef TENON_TESTS_STRATEGIES_REPRODUCIBLE_TESTING_H_
+#define TENON_TESTS_STRATEGIES_REPRODUCIBLE_TESTING_H_
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "tenon/support/strings.h"
+#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/strategies/target_testing.h"
+
+namespace tenon::testing_reproducible {
+
+// Kernels are chosen and scheduled for `decided`. Their code is that of AVX2.
+inline std::vector<NDArray> RunAs(const Target& decided, const ir::Module& module,
+                                  const runtime::Inputs& inputs, int threads = 1) {
+  CompileOptions options{.target = decided, .threads = threads, .reproducible = true};
+  const Lowered lowered = ValueOrThrow(Lower(module, options));
+  options.target = testing_targets::Avx2();
+  return ValueOrThrow(ValueOrThrow(Link(lowered, options)).Run(inputs));
+}
+
+inline void ExpectSameBits(const std::vector<NDArray>& got, const std::vector<NDArray>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (std::size_t r = 0; r < got.size(); ++r) {
+    ASSERT_EQ(got[r].shape(), expected[r].shape());
+    if (std::memcmp(got[r].raw(), expected[r].raw(), got[r].bytes()) == 0) continue;
+    for (std::int64_t i = 0; i < got[r].size(); ++i) {
+      const double a = testing_graphs::ValueAt(got[r], i);
+      const double b = testing_graphs::ValueAt(expected[r], i);
+      ASSERT_TRUE((std::isnan(a) && std::isnan(b)) ||
+                  (a == b && std::signbit(a) == std::signbit(b)))
+          << "element " << i << " of result " << r << ": " << a << " and " << b;
+    }
+  }
+}
+
+// Vectors and registers as AVX-512 has them, for code that AVX2 runs.
+inline Target Wide() {
+  Target target = testing_targets::Avx2();
+  target.vector_bytes = 64;
+  target.vector_registers = 32;
+  return target;
+}
+
+inline void ExpectSameBitsInWideVectors(const ir::Module& module, const runtime::Inputs& inputs) {
+  ExpectSameBits(RunAs(Wide(), module, inputs), RunAs(testing_targets::Avx2(), module, inputs));
+}
+
+// Also with other caches, more cores and two threads.
+inline void ExpectSameBitsEverywhere(const ir::Module& module, const runtime::Inputs& inputs) {
+  ExpectSameBitsInWideVectors(module, inputs);
+  SCOPED_TRACE("decided for larger caches");
+  Target larger = Wide();
+  larger.l1_bytes = 64 << 10;
+  larger.l2_bytes = 4 << 20;
+  larger.cores = 16;
+  ExpectSameBits(RunAs(larger, module, inputs, /*threads=*/2),
+                 RunAs(testing_targets::Avx2(), module, inputs));
+}
+
+}  // namespace tenon::testing_reproducible
+
+#endif  // TENON_TESTS_STRATEGIES_REPRODUCIBLE_TESTING_H_
