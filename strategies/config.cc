@@ -9,8 +9,21 @@
 namespace tenon::strategies {
 namespace {
 
-// Of a factor that no author has named: a vector of floats, where it divides.
+// If an author has named no default, it is the largest factor up to this: a vector of floats, if
+// that divides.
 constexpr std::int64_t kUsualFactor = 16;
+
+// The divisors in ascending order.
+std::vector<std::int64_t> DivisorsOf(std::int64_t extent) {
+  std::vector<std::int64_t> small, large;
+  for (std::int64_t factor = 1; factor <= extent / factor; ++factor) {
+    if (extent % factor != 0) continue;
+    small.push_back(factor);
+    if (factor != extent / factor) large.push_back(extent / factor);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
 
 }  // namespace
 
@@ -59,12 +72,14 @@ std::int64_t Config::Knob(const std::string& name, std::vector<std::int64_t> val
 
 std::int64_t Config::Split(const std::string& name, std::int64_t extent,
                            const SplitOptions& options) {
-  const std::int64_t max = options.max.value_or(extent);
+  if (options.min < 1)
+    throw InvalidArgument(StrCat("the choice ", name, " has the least factor ", options.min,
+                                 "; factors are at least 1"));
   std::vector<std::int64_t> values;
-  for (std::int64_t factor = options.min; factor <= std::min(max, extent); ++factor) {
-    if (extent % factor == 0) values.push_back(factor);
+  for (const std::int64_t factor : DivisorsOf(extent)) {
+    if (factor >= options.min && factor <= options.max.value_or(extent)) values.push_back(factor);
   }
-  std::int64_t usual = 1;
+  std::int64_t usual = values.empty() ? 1 : values[0];
   for (const std::int64_t factor : values) {
     if (factor <= kUsualFactor) usual = factor;
   }

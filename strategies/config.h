@@ -1,8 +1,8 @@
 // The choices of a schedule: the values that each may have, and the one that it has.
 //
-// Who schedules asks for a choice by name and gets its value. What was asked for is written down;
-// so a tuner learns what else there is. A choice may depend on the values of those before it.
-// Without given values every choice has its default, which the machine model gives.
+// A schedule asks for a choice by name and gets its value. What was asked for is written down, so
+// that a tuner learns what else there is. A choice may depend on the values of earlier ones.
+// Without given values every choice has its default, which who asks names or Knob and Split say.
 //
 //   Config config({{"tile", 32}});
 //   config.Split("tile", 512, {.max = 64}) == 32;
@@ -12,6 +12,7 @@
 #define TENON_STRATEGIES_CONFIG_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -45,12 +46,23 @@ class Config {
   explicit Config(ConfigValues given) : given_(std::move(given)) {}
 
   // One of `values`; the first one by default. Asked again by the same name, it answers the same.
-  // Throws InvalidArgument where there are no values, where the default is none of them, and for a
-  // given value that is none of them.
+  // Throws InvalidArgument if there are no values, or if the default or the given value is not
+  // among them.
   std::int64_t Knob(const std::string& name, std::vector<std::int64_t> values,
                     std::optional<std::int64_t> default_value = std::nullopt);
+  // Such a value of an enum; texts have its number.
+  template <typename Enum>
+  Enum OneOf(const std::string& name, std::initializer_list<Enum> values,
+             std::optional<Enum> default_value = std::nullopt) {
+    std::vector<std::int64_t> numbers;
+    for (const Enum value : values) numbers.push_back(static_cast<std::int64_t>(value));
+    std::optional<std::int64_t> usual;
+    if (default_value) usual = static_cast<std::int64_t>(*default_value);
+    return static_cast<Enum>(Knob(name, std::move(numbers), usual));
+  }
   // The iterations of the inner loop of a split: a divisor of the extent within the bounds, or the
-  // default, which need not divide it. Throws InvalidArgument for an axis of a symbolic extent.
+  // default, which need not divide it. Throws InvalidArgument for a least factor below 1 and for an
+  // axis of a symbolic extent.
   std::int64_t Split(const std::string& name, std::int64_t extent, const SplitOptions& options);
   std::int64_t Split(const std::string& name, const te::IterVar& axis, const SplitOptions& options);
   std::int64_t Split(const std::string& name, std::int64_t extent) {
@@ -72,7 +84,7 @@ class Config {
   std::vector<Choice> choices_;
 };
 
-// The same where there may be no config: the default then.
+// The same where there may be no config. Without one the value is the default.
 std::int64_t KnobOf(Config* config, const std::string& name, std::vector<std::int64_t> values,
                     std::int64_t default_value);
 

@@ -18,14 +18,15 @@ namespace tenon::strategies {
 struct MeasuredChoice {
   std::string row;  // "te.dense.tiled"
   ConfigValues config = {};
-  // The row that it beat. Where another one would be chosen today, the measurement says nothing.
-  // Empty: whichever that is.
+  // The row that it beat, and that row's values. Where another one would be chosen today, the
+  // measurement says nothing. Empty: whichever that is.
   std::string over = {};
+  ConfigValues over_config = {};
   std::string evidence = {};  // "0.93 x of default, 40 rounds, 2026-11-25, this CPU"
 };
 
-// Nothing where there is no measurement, or where the default was the best. Several threads ask at
-// once.
+// Gives nothing where there is no measurement, or where the default was the best. Several threads
+// call it at once.
 using MeasuredChoices = std::function<std::optional<MeasuredChoice>(const std::string& content)>;
 
 }  // namespace tenon::strategies

@@ -20,8 +20,10 @@ constexpr const char* kTe = "te";
 constexpr const char* kTeAsked = "generated code is asked for";
 
 LowerFunctionOptions LoweringOf(const Group& group) {
-  LowerFunctionOptions options{
-      .target = group.lowering.target, .is_constant = {}, .plain_forms = group.lowering.generic};
+  LowerFunctionOptions options{.target = group.lowering.target,
+                               .is_constant = {},
+                               .plain_forms = group.lowering.generic,
+                               .keeps_order = !group.lowering.reassociate_sums};
   for (const NDArray& constant : group.constants) options.is_constant.push_back(constant.defined());
   return options;
 }
@@ -55,7 +57,7 @@ Built BuildFromTe(const Group& group, const LowerFunctionOptions& options) {
   return built;
 }
 
-// Empty where the function is no composite.
+// Empty if the function is not a composite.
 std::string CompositeName(const ir::FunctionNode& function) {
   const auto found = function.attrs.find("Composite");
   const auto* name = found == function.attrs.end() ? nullptr : found->second.As<std::string>();
@@ -102,13 +104,14 @@ class Table {
     }
   }
 
-  // The best row that can be built. Rows whose building throws Unimplemented are refused by that.
+  // The best row that can be built. A row is refused if its building throws Unimplemented.
   Choice Choose() {
     while (const std::optional<std::size_t> usual = BestOf(rows_)) {
       const std::optional<std::size_t> measured = MeasuredOver(*usual);
       const std::size_t row = measured.value_or(*usual);
-      config_ = measured ? Config(measured_->config) : Config();
       try {
+        if (measured) RequireItsDefault(*usual);
+        config_ = measured ? Config(measured_->config) : Config();
         Built built = builders_[row](group_);
         if (measured) {
           config_.RequireAllAsked();
@@ -117,8 +120,7 @@ class Table {
                   ? measured_->evidence
                   : StrCat(measured_->evidence, "; ", strategies::ToText(measured_->config));
         } else if (measured_) {
-          LeaveAside(*measured_, StrCat("it was measured against ", measured_->over,
-                                        ", and the default is now ", rows_[row].name));
+          LeaveAside(*measured_, OtherDefault(rows_[row].name, Config()));
         }
         return {.built = std::move(built),
                 .implementation = rows_[row].name,
@@ -150,8 +152,8 @@ class Table {
               strategies::ToText(measured.config), ": left aside, ", why, "\n");
   }
 
-  // The measured row where `usual` is what it beat. Rows above that are built first: whether they
-  // can be is known only then.
+  // The measured row, if `usual` is the row that it beat. Rows above that one are built first,
+  // since only then is it known whether they can be.
   std::optional<std::size_t> MeasuredOver(std::size_t usual) const {
     if (!measured_ || (!measured_->over.empty() && measured_->over != rows_[usual].name))
       return std::nullopt;
@@ -159,7 +161,24 @@ class Table {
     return static_cast<std::size_t>(row - rows_.begin());
   }
 
-  // Keeps rows of higher priority before others.
+  std::string OtherDefault(const std::string& now, const Config& config) const {
+    const auto text = [](const std::string& row, const ConfigValues& values) {
+      return StrCat(row, values.empty() ? "" : " ", strategies::ToText(values));
+    };
+    return StrCat("it was measured against ", text(measured_->over, measured_->over_config),
+                  ", and the default is now ", text(now, config.Values()));
+  }
+
+  // Throws if the values that the measured choice has beaten are not those of today's default.
+  void RequireItsDefault(std::size_t usual) {
+    if (measured_->over_config.empty()) return;
+    config_ = Config();
+    (void)builders_[usual](group_);  // asks for the values
+    if (config_.Values() != measured_->over_config)
+      throw InvalidArgument(OtherDefault(rows_[usual].name, config_));
+  }
+
+  // Adds a row after all rows of higher priority.
   void Add(Candidate row, Build build) {
     const auto place = std::find_if(rows_.begin(), rows_.end(), [&](const Candidate& other) {
       return other.priority < row.priority;
@@ -177,7 +196,8 @@ class Table {
         implementation.build);
   }
 
-  // None where something else in the group has no compute, which building will say.
+  // The forms of the anchor, weighed. None if something else in the group has no compute, which
+  // building will say.
   std::vector<Candidate> WeighedForms(const ir::CallNode& anchor) const {
     try {
       return WeighFormsOf(anchor, *group_.function, lowering_);

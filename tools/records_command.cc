@@ -144,10 +144,17 @@ void Prune(const RecordsArguments& arguments) {
   std::vector<Record> removed;
   for (const auto& [setting, of] : BySetting(ValueOrThrow(records.Find()))) {
     const std::vector<Record> counting = tune::Counting(of);
+    // Wins of a choice that has lost go with its losses: without these they would count.
+    const std::vector<Record> winning = tune::Winning(of);
+    const auto lost = [&](const Record& record) {
+      return !tune::IsWin(record) || std::ranges::none_of(winning, [&](const Record& win) {
+        return win.content == record.content && win.choice == record.choice;
+      });
+    };
     for (const Record& record : of) {
       const bool counts = std::ranges::find(counting, record) != counting.end();
       if ((outdated && !counts) || (arguments.foreign && record.target != here) ||
-          (arguments.losers && !tune::IsWin(record)) ||
+          (arguments.losers && lost(record)) ||
           (!arguments.before.empty() && record.date < arguments.before))
         removed.push_back(record);
     }

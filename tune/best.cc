@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -32,10 +33,23 @@ std::vector<Record> Counting(const std::vector<Record>& records) {
   return counting;
 }
 
-std::map<std::string, Record> BestOf(const std::vector<Record>& records) {
+std::vector<Record> Winning(const std::vector<Record>& records, Wins wins) {
+  std::set<std::string> raced_inside;
+  for (const Record& record : records) {
+    if (record.scope != Scope::kKernel) raced_inside.insert(record.content);
+  }
+  std::vector<Record> winning = Counting(records);
+  std::erase_if(winning, [&](const Record& record) {
+    const bool is_unconfirmed =
+        record.scope == Scope::kKernel && raced_inside.contains(record.content);
+    return !IsWin(record) || (wins == Wins::kConfirmed && is_unconfirmed);
+  });
+  return winning;
+}
+
+std::map<std::string, Record> BestOf(const std::vector<Record>& records, Wins wins) {
   std::map<std::string, Record> best;
-  for (const Record& record : Counting(records)) {
-    if (!IsWin(record)) continue;
+  for (const Record& record : Winning(records, wins)) {
     const auto [known, is_new] = best.try_emplace(record.content, record);
     if (!is_new && record.ratio < known->second.ratio) known->second = record;
   }
@@ -48,14 +62,23 @@ std::string ChoiceText(const std::string& row, const strategies::ConfigValues& c
 
 std::string RowOf(const std::string& choice) { return choice.substr(0, choice.find(' ')); }
 
+namespace {
+
+strategies::ConfigValues ConfigOf(const std::string& choice) {
+  const std::string row = RowOf(choice);
+  return row.size() == choice.size() ? strategies::ConfigValues()
+                                     : strategies::ParseConfig(choice.substr(row.size() + 1));
+}
+
+}  // namespace
+
 strategies::MeasuredChoice ChoiceOf(const Record& record) {
   const std::string row = RowOf(record.choice);
   if (row.empty()) throw InvalidArgument("a record names no row");
   return {.row = row,
-          .config = row.size() == record.choice.size()
-                        ? strategies::ConfigValues()
-                        : strategies::ParseConfig(record.choice.substr(row.size() + 1)),
+          .config = ConfigOf(record.choice),
           .over = RowOf(record.over),
+          .over_config = ConfigOf(record.over),
           .evidence = EvidenceText(record)};
 }
 
@@ -67,7 +90,8 @@ std::string EvidenceText(const Record& record) {
 }
 
 absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(std::span<const Records> files,
-                                                       const Target& target, int threads) {
+                                                       const Target& target, int threads,
+                                                       Wins wins) {
   std::vector<Record> all;
   std::string paths;
   for (const Records& records : files) {
@@ -77,7 +101,7 @@ absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(std::span<const Records> 
     all.insert(all.end(), found->begin(), found->end());
     paths += StrCat(paths.empty() ? "" : " or ", records.path());
   }
-  const auto best = std::make_shared<const std::map<std::string, Record>>(BestOf(all));
+  const auto best = std::make_shared<const std::map<std::string, Record>>(BestOf(all, wins));
   return strategies::MeasuredChoices(
       [best, paths](const std::string& content) -> std::optional<strategies::MeasuredChoice> {
         const auto record = best->find(content);
@@ -92,8 +116,8 @@ absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(std::span<const Records> 
 }
 
 absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(const Records& records, const Target& target,
-                                                       int threads) {
-  return ChoicesFor(std::span(&records, 1), target, threads);
+                                                       int threads, Wins wins) {
+  return ChoicesFor(std::span(&records, 1), target, threads, wins);
 }
 
 }  // namespace tenon::tune

@@ -2,13 +2,14 @@
 //
 // Of each choice for a kernel the record of the widest scope counts, and of those the latest. The
 // best choice is the one of the least ratio, if it beats the default by more than noise and by a
-// part that matters. The rule reads nothing but the set of records; so files that are merged in any
-// order decide alike.
+// part that matters. Where a kernel was raced inside a model, only choices raced there count. The
+// rule reads nothing but the set of records; so files that are merged in any order decide alike.
 //
 //   std::map<std::string, Record> best = BestOf(records);  // by content
 #ifndef TENON_TUNE_BEST_H_
 #define TENON_TUNE_BEST_H_
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -28,13 +29,19 @@ bool IsWin(const Record& record);
 
 // The record that counts, of each choice. All must be of one target and number of threads.
 std::vector<Record> Counting(const std::vector<Record>& records);
-// Wins, by content.
-std::map<std::string, Record> BestOf(const std::vector<Record>& records);
+// kUnconfirmed: choices that have won alone count even where the kernel was raced inside a model by
+// other choices only. A search asks for these, to race them next.
+enum class Wins : std::uint8_t { kConfirmed, kUnconfirmed };
+// The records that count and are wins.
+std::vector<Record> Winning(const std::vector<Record>& records, Wins wins = Wins::kConfirmed);
+// The best of these, by content.
+std::map<std::string, Record> BestOf(const std::vector<Record>& records,
+                                     Wins wins = Wins::kConfirmed);
 
 // "te.dense.tiled rows=6 vectors=3" and back.
 std::string ChoiceText(const std::string& row, const strategies::ConfigValues& config);
 std::string RowOf(const std::string& choice);
-// Throws InvalidArgument for a text that is no choice.
+// Throws InvalidArgument for a text that is not a choice.
 strategies::MeasuredChoice ChoiceOf(const Record& record);
 
 // "0.93 x of default, 40 rounds, 2026-11-25, this CPU"; with its shapes before the date, if the
@@ -44,9 +51,11 @@ std::string EvidenceText(const Record& record);
 // What the records say about kernels for this target and number of threads; 0: all cores. The files
 // are read now, and not again; records of several count as those of one.
 absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(std::span<const Records> files,
-                                                       const Target& target, int threads = 0);
+                                                       const Target& target, int threads = 0,
+                                                       Wins wins = Wins::kConfirmed);
 absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(const Records& records, const Target& target,
-                                                       int threads = 0);
+                                                       int threads = 0,
+                                                       Wins wins = Wins::kConfirmed);
 
 }  // namespace tenon::tune
 

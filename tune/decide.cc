@@ -39,12 +39,12 @@ class Deciding {
   }
 
   Decision Run() {
-    Lowered by_records = ByRecords();
+    Lowered by_records = ByRecords(Wins::kUnconfirmed);
     std::set<std::pair<std::string, std::string>> raced;  // content and choice
     for (int turn = 0; turn < kTurns; ++turn) {
       std::map<std::string, std::vector<Measured>> by_content;
       bool has_new = false;
-      for (const Measured& measured : MeasuredOf(by_records)) {
+      for (const Measured& measured : MeasuredOf(by_records, Wins::kUnconfirmed)) {
         const std::string& content = measured.kernel->content;
         by_content[content].push_back(measured);
         has_new = raced.emplace(content, measured.choice).second || has_new;
@@ -55,9 +55,9 @@ class Deciding {
       limits.seconds = seconds_ / (1 << turn);
       race.RunProfiled(limits);
       for (const auto& [content, same] : by_content) RaceInside(race, same);
-      by_records = ByRecords();
+      by_records = ByRecords(Wins::kUnconfirmed);
     }
-    RaceWhole(by_records);
+    RaceWhole(ByRecords(Wins::kConfirmed));
     return std::move(decision_);
   }
 
@@ -68,15 +68,15 @@ class Deciding {
     std::string choice;
   };
 
-  Lowered ByRecords() const {
+  Lowered ByRecords(Wins wins) const {
     CompileOptions options = options_;
-    options.measured = ValueOrThrow(ChoicesFor(records_, options.target, options.threads));
+    options.measured = ValueOrThrow(ChoicesFor(records_, options.target, options.threads, wins));
     return ValueOrThrow(LowerFused(model_.lowered.module, options));
   }
 
-  std::vector<Measured> MeasuredOf(const Lowered& lowered) const {
+  std::vector<Measured> MeasuredOf(const Lowered& lowered, Wins wins) const {
     // By the record's own words: a later version may have more choices than it names.
-    const std::map<std::string, Record> best = BestOf(ValueOrThrow(records_.Find()));
+    const std::map<std::string, Record> best = BestOf(ValueOrThrow(records_.Find()), wins);
     std::vector<Measured> measured;
     for (const LoweredKernel& kernel : lowered.kernels) {
       if (!kernel.choice.candidates[kernel.choice.chosen].measured) continue;
@@ -117,7 +117,7 @@ class Deciding {
   }
 
   void RaceWhole(const Lowered& by_records) {
-    const std::vector<Measured> kept = MeasuredOf(by_records);
+    const std::vector<Measured> kept = MeasuredOf(by_records, Wins::kConfirmed);
     if (kept.empty()) return;
     ModelRace race(ValueOrThrow(Link(by_records, options_)), model_.executable, model_.shapes);
     RaceLimits limits = kOfModel;

@@ -25,9 +25,9 @@ std::string_view NameOf(Bound bound);  // "arithmetic", "L2", "L3", "memory"
 struct MachineSpeed {
   int threads = 1;
   double operations_per_s = 0;  // of float32; a multiply-add is two
-  // Bytes a second that a copy reads and writes together, and that a search for a byte reads, with
-  // all of them in the caches of the second level, in that of the third, and in memory; and how
-  // many bytes fit there.
+  // Bytes per second that a copy reads and writes together, and that a search for a byte reads,
+  // with all of them in the caches of the second level, in that of the third, and in memory; and
+  // how many bytes fit there.
   std::array<double, 3> copied_per_s{}, read_per_s{};
   std::array<double, 3> fitting_bytes{};
 };

@@ -93,7 +93,7 @@ struct Lost {
 using Answer =
     std::variant<Introduction, Settled, ModelBrief, Outcome, Decision, Failure, Crashed, Lost>;
 
-// One line each. Reading throws InvalidArgument for a text that is none of these.
+// One line each. Reading throws InvalidArgument for any other text.
 std::string ToJson(const Job& job);
 std::string ToJson(const Answer& answer);
 Job JobFromJson(std::string_view text);

@@ -22,12 +22,9 @@ bool HasForm(std::string_view text, std::string_view form) {
   return true;
 }
 
-// Of a text of digits.
+// Of a text of two or more digits.
 unsigned NumberAt(std::string_view text, std::size_t begin, std::size_t digits) {
-  unsigned number = 0;
-  for (const char c : text.substr(begin, digits))
-    number = number * 10 + static_cast<unsigned>(c - '0');
-  return number;
+  return ParseNumber<unsigned>(text.substr(begin, digits)).value();
 }
 
 void Require(bool holds, std::string_view column, const auto& value, std::string_view rule) {

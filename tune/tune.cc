@@ -281,6 +281,8 @@ absl::StatusOr<TuneReport> Tune(const ir::Module& module, const TuneOptions& opt
                                 Records* records) {
   return CatchErrors([&] {
     const CompileOptions& compile = options.compile;
+    if (compile.reproducible)
+      throw InvalidArgument("reproducible code takes no measured choices, so there is no search");
     LocalCrew crew(Worker(
                        [&] {
                          return Worker::Model{module, options.shapes};

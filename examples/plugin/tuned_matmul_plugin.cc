@@ -1,9 +1,10 @@
 // A plug-in with a matrix product as everyone writes it first - three loops - and a schedule that
 // leaves its numbers open. `tenon tune` finds them.
 //
-//   tenon tune --op my.matmul --plugin libtuned_matmul_plugin.so --shape a=512,512 --shape
-//   b=512,512 tenon compile examples/plugin/tuned_matmul.relay --plugin libtuned_matmul_plugin.so
-//   --explain
+//   plugin="--plugin libtuned_matmul_plugin.so"
+//   tenon tune --op my.matmul $plugin --shape a=512,512 --shape b=512,512
+//
+//   tenon compile examples/plugin/tuned_matmul.relay $plugin --explain
 #include "tenon/strategies/register_op.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"

@@ -37,6 +37,19 @@ TEST(ConfigTest, ASplitOffersDivisorsAndItsDefault) {
   EXPECT_THAT(config.choices()[2].values, ElementsAre(1, 4, 7));
   EXPECT_EQ(config.Split("prime", 1009), 1);
   EXPECT_EQ(config.Split("one", 1), 1);
+  EXPECT_EQ(config.Split("none", 0), 1);
+  EXPECT_EQ(config.Split("far", std::int64_t{1} << 40, {.min = std::int64_t{1} << 39}),
+            std::int64_t{1} << 39);
+}
+
+TEST(ConfigTest, AnEnumIsOneOfItsValues) {
+  enum class Order { kRows, kColumns };
+  Config usual, given({{"order", 1}});
+  EXPECT_EQ(usual.OneOf("order", {Order::kColumns, Order::kRows}), Order::kColumns);
+  EXPECT_EQ(usual.OneOf("other", {Order::kRows, Order::kColumns}, {Order::kColumns}),
+            Order::kColumns);
+  EXPECT_EQ(given.OneOf("order", {Order::kRows, Order::kColumns}), Order::kColumns);
+  EXPECT_EQ(given.ToText(), "order=1");
 }
 
 TEST(ConfigTest, GivenValuesAreTakenWhereTheyAreAllowed) {
@@ -60,6 +73,8 @@ TEST(ConfigTest, WhatAnAuthorHasWrongIsSaidInWords) {
   EXPECT_THAT(ErrorOf([&] { config.Knob("a b", {1}); }), HasSubstr("without blanks"));
   EXPECT_THAT(ErrorOf([&] { config.Knob("none", {}); }), HasSubstr("none has no values"));
   EXPECT_THAT(ErrorOf([&] { config.Knob("far", {1, 2}, 3); }), HasSubstr("default 3"));
+  EXPECT_THAT(ErrorOf([&] { config.Split("tile", 8, {.min = 0}); }),
+              HasSubstr("the choice tile has the least factor 0; factors are at least 1"));
 }
 
 TEST(ConfigTest, ItsTextComesBack) {

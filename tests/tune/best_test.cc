@@ -36,7 +36,15 @@ TEST(BestTest, ARaceInsideAModelCountsMoreThanOneOfTheKernelAlone) {
   const Record alone = With(0.7, "a", Scope::kKernel, "2026-11-26T10:00:00Z");
   const Record inside = With(1.0, "a", Scope::kModel, "2026-11-25T10:00:00Z");
   EXPECT_THAT(BestOf({alone, inside}), IsEmpty());
-  EXPECT_EQ(BestOf({alone, inside, With(0.8, "b")}).at("c").choice, "b");
+  EXPECT_EQ(BestOf({alone, inside, With(0.8, "b", Scope::kModel)}).at("c").choice, "b");
+}
+
+TEST(BestTest, AfterARaceInsideAModelOnlyChoicesRacedThereCount) {
+  const std::vector<Record> records = {With(1.0, "a", Scope::kModel), With(0.8, "b"),
+                                       With(0.9, "d", Scope::kModel)};
+  EXPECT_EQ(BestOf(records).at("c").choice, "d");
+  EXPECT_EQ(BestOf(records, Wins::kUnconfirmed).at("c").choice, "b");
+  EXPECT_THAT(BestOf({records[0], records[1]}), IsEmpty());
 }
 
 TEST(BestTest, TheLatestOfAScopeCounts) {
@@ -47,7 +55,7 @@ TEST(BestTest, TheLatestOfAScopeCounts) {
 
 TEST(BestTest, TheOrderOfRecordsPlaysNoPart) {
   std::vector<Record> records = {With(0.9, "a"), With(0.7, "b"), With(0.95, "b", Scope::kModel),
-                                 With(0.85, "c")};
+                                 With(0.85, "c", Scope::kModel)};
   std::ranges::sort(records, {}, &Record::ratio);
   const Record best = BestOf(records).at("c");
   do {

@@ -149,6 +149,19 @@ TEST_F(TuneCommandTest, MergesAndPrunes) {
   EXPECT_THAT(ErrorOf("records merge %/both.sqlite %/absent.sqlite"), HasSubstr("absent.sqlite"));
 }
 
+TEST_F(TuneCommandTest, PrunedLosersTakeTheirWinsWithThem) {
+  tune::Record alone = tune::SampleRecord("aaaa", 0.8);
+  tune::Record inside = tune::SampleRecord("aaaa", 1.3);
+  tune::Record unconfirmed = tune::SampleRecord("aaaa", 0.9);
+  inside.scope = tune::Scope::kModel;
+  unconfirmed.choice = "te.dense.tiled rows=1 vectors=1";
+  ASSERT_TRUE(Opened("a.sqlite").Add({{alone, "a"}, {inside, "a"}, {unconfirmed, "a"}}).ok());
+  EXPECT_THAT(OutputOf("records best --records %/a.sqlite"), IsEmpty());
+  EXPECT_THAT(OutputOf("records prune --losers --records %/a.sqlite"),
+              HasSubstr("3 records removed"));
+  EXPECT_THAT(OutputOf("records best --records %/a.sqlite"), IsEmpty());
+}
+
 TEST_F(TuneCommandTest, ExportedRecordsAreImported) {
   using tune::SampleRecord;
   {
