@@ -16,9 +16,9 @@
 #include "tenon/jit/compile_functions.h"
 #include "tenon/jit/final_loops.h"
 #include "tenon/jit/kernel_texts.h"
-#include "tenon/jit/llvm/extern_symbols.h"
 #include "tenon/jit/llvm/function_codegen.h"
 #include "tenon/jit/object/code_registration.h"
+#include "tenon/jit/object/extern_addresses.h"
 #include "tenon/jit/object/object_cache.h"
 #include "tenon/jit/object/object_key.h"
 #include "tenon/jit/object/orc_session.h"
@@ -69,7 +69,8 @@ struct Kernel::State {
     }
     return status;
   }
-  // Of a function with an origin the code may come from the cache, and the body need not be made.
+  // Whether the body is made already. The code of a function with an origin may come from the
+  // cache, and then its body need not be made.
   static bool HasBody(const loop::Function& function) { return function.origin.empty(); }
   static bool IsWritten(const loop::Function& function, const loop::Buffer& buffer) {
     bool is_written = false;
@@ -107,8 +108,8 @@ void RequireRunsHere(const Target& target) {
   }
 }
 
-// The object whose key stands under that of what its function is made of. Such a function calls
-// nothing by its address.
+// The object whose key is stored under the key of what its function is made from. Such a function
+// calls nothing by its address.
 std::optional<std::string> LoadOfOrigin(const ObjectCache& cache,
                                         const std::optional<std::string>& origin) {
   const std::optional<std::string> key = origin ? cache.Load(*origin) : std::nullopt;
@@ -256,7 +257,8 @@ absl::Status Kernel::Run(std::span<const NDArray> arrays) const {
 }
 
 void Kernel::RunUnchecked(void* const* buffers, const std::int64_t* extents) const {
-  // Here, so that every way into the code and every number of threads gives the same bits.
+  // This is done here, so that every way into the code and every number of threads gives the same
+  // bits.
   const ScopedFlushDenormals flush;
   const State& state = Present(state_, kNoCode);
   const std::int32_t status = state.options.check_bounds ? state.RunWithChecks(buffers, extents)
@@ -315,7 +317,7 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
         return;
       }
       loop::Verify(functions[i]);
-      externs[i] = ExternSymbols(functions[i], *session);
+      externs[i] = ExternAddresses(functions[i], *session);
       if (!is_cached) {
         objects[i] = CompileToObject(finals[i], options, *compiler);
         return;

@@ -15,7 +15,7 @@
 #include "tenon/strategies/inline_stages.h"
 #include "tenon/strategies/reductions.h"
 #include "tenon/strategies/schedule/rules.h"
-#include "tenon/strategies/winograd.h"
+#include "tenon/strategies/te/winograd_schedule.h"
 #include "tenon/te/scan.h"
 
 namespace tenon::strategies {
@@ -36,7 +36,7 @@ std::vector<Stage*> ScheduleAsWinograd(SchedulingState& state, Stage& /*stage*/)
   return ScheduleWinograd(state.schedule, state.accesses);
 }
 
-// Of several, the last one may read the others.
+// If there are several results, the last one may read the others.
 bool IsLastResult(SchedulingState& state, const Stage& stage) {
   const auto& stages = state.schedule.stages();
   const auto last = std::find_if(stages.rbegin(), stages.rend(),
@@ -70,12 +70,13 @@ constexpr ScheduleRule kRules[] = {
     {"alone", "others read it at other indices than their own", IsAny, ScheduleAlone},
 };
 
-// Of schedules with external operations and scans.
+// The rules of schedules with external operations and scans.
 constexpr ScheduleRule kAroundOpaqueStages[] = {
     {"alone", "external operations and scans are among the stages", IsAny, ScheduleAlone},
 };
 
-// A reduction that says more than its terms reads more than these, and its terms may collide.
+// Whether a reduction says more than its terms. It then reads more than these, and its terms may
+// collide.
 bool IsSpecialReduction(const OperationNode& op) {
   return !op.initial.empty() || op.condition.defined() || !op.target.empty();
 }

@@ -24,8 +24,7 @@ struct ReadsRepeatedly {};
 // tiles read, and numbers that are costly to find.
 struct Stored {};
 
-// Stored; lines are written out where they are few vectors, so that what a vector reads is known
-// beforehand.
+// Stored. Lines of few vectors are written out, so that what a vector reads is known beforehand.
 struct WrittenOut {};
 
 // A reduction with the axes (grid..., rows, vectors, lanes), of which the last three are a block of
@@ -48,12 +47,12 @@ enum class TileSum {
 struct RegisterTile {
   TileRows rows = TileRows::kEven;
   TileSum sum = TileSum::kPlain;
-  // Terms along the first reduction axis that all tiles of the last grid axis add up before any of
-  // them adds more, so that what they share stays in the nearest cache. 0: each tile adds all.
+  // How many terms along the first reduction axis all tiles of the last grid axis add up before any
+  // of them adds more, so that what they share stays in the nearest cache. 0: each tile adds all.
   std::int64_t terms_at_once = 0;
 };
 
-// What a register tile reads of its own block alone: it is computed where the tile is.
+// What a register tile reads for its own block alone. It is computed where the tile is.
 enum class TileInputForm {
   kLines,
   // (..., row in a step, column in a step, row, column): loops over places in a step are unrolled,
@@ -68,7 +67,7 @@ struct TileInput {
   TileInputForm form = TileInputForm::kLines;
 };
 
-// A stage of a convolution by Winograd's algorithm (strategies/winograd.h).
+// A stage of a convolution by Winograd's algorithm (strategies/te/winograd_schedule.h).
 enum class WinogradPart { kWeights, kImage, kTiles, kProduct, kResults };
 struct WinogradStage {
   WinogradPart part;
@@ -94,7 +93,7 @@ struct Label {
 
   std::string tag;  // lower-case class of the computation: "conv2d_nchw"
   Hint hint;
-  std::vector<std::string> axes;  // names of the data axes, one a dimension; empty: ax0, ax1, ...
+  std::vector<std::string> axes;  // names of the data axes, one per dimension; empty: ax0, ax1, ...
 };
 
 }  // namespace tenon::te

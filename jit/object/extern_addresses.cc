@@ -1,19 +1,16 @@
-#include "tenon/jit/llvm/extern_symbols.h"
+#include "tenon/jit/object/extern_addresses.h"
 
 #include <map>
 #include <vector>
 
+#include "tenon/jit/llvm/extern_symbols.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::jit {
 
-std::string LinkSymbol(const loop::ExternFunction& callee) {
-  return callee->address == nullptr ? callee->symbol : callee->symbol + ".extern";
-}
-
-SymbolAddresses ExternSymbols(const loop::Function& function, OrcSession& session) {
+SymbolAddresses ExternAddresses(const loop::Function& function, OrcSession& session) {
   SymbolAddresses addresses;
   std::map<std::string, std::vector<DataType>> signatures;
   loop::VisitExprs(function.body, [&](const loop::Expr& e) {

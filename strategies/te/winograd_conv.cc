@@ -1,16 +1,16 @@
-// Minimal filtering F(2 x 2, 3 x 3): Winograd, "Arithmetic Complexity of Computations", 1980;
-// Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015. A tile of 2 x 2
-// results takes 16 multiplications a channel and filter instead of 36: with 4 x 4 pixels d and a
-// kernel g it is A^T [(G g G^T) . (B^T d B)] A, where the products are sums over channels. All
-// factors are 0, 1, -1 and 1/2, so that results are about as precise as those of the plain sum.
-// Tiles are counted row by row in blocks of rows whose transformed pixels stay in cache.
+// Minimal filtering F(2 x 2, 3 x 3): Winograd, "Arithmetic Complexity of Computations", 1980; Lavin
+// and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015. A tile of 2 x 2 results
+// takes 16 multiplications per channel and filter instead of 36. With 4 x 4 pixels d and a kernel g
+// it is A^T [(G g G^T) . (B^T d B)] A, where the products are summed over channels. All factors are
+// 0, 1, -1 and 1/2, so results are about as precise as those of the plain sum. Tiles are counted
+// row by row in blocks of rows whose transformed pixels stay in cache.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/conv.h"
-#include "tenon/strategies/winograd.h"
+#include "tenon/strategies/te/winograd_schedule.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -39,7 +39,7 @@ struct Blocks {
   Size tiles() const { return columns.expr * block_rows; }  // of a block
 };
 
-// One of four values by an index that unrolled loops make a constant.
+// One of four values, picked by an index that unrolled loops make a constant.
 Expr Pick(const Expr& index, const std::array<Expr, 4>& values) {
   Expr picked = values[3];
   for (int i = 2; i >= 0; --i)
@@ -69,7 +69,7 @@ std::array<Expr, n> ArrayOf(const Value& value) {
   return values;
 }
 
-// In double precision until the end.
+// Computed in double precision until the end.
 Tensor TransformedWeights(const Conv& conv, std::int64_t filters, std::int64_t vectors) {
   return te::Compute(
       ToExprs(WinogradWeights<std::int64_t>{.vector = vectors,
@@ -176,8 +176,8 @@ double Time(const Sizes& shape, const Conv& conv, const Blocks& blocks) {
   return time;
 }
 
-// The fastest, where the transformed pixels of a block stay in cache. A block is one row of tiles
-// where rows are expressions, so that no place is a quotient by one.
+// The fastest blocks whose transformed pixels stay in cache. If rows are expressions, a block is
+// one row of tiles, so that no place is a quotient by an expression.
 Blocks ChooseBlocks(const Sizes& shape, const Conv& conv) {
   constexpr std::int64_t kMaxBytes = 1 << 20, kMaxTiles = 56;
   const Size rows = BlocksOf(shape[2], kSide), columns = BlocksOf(shape[3], kSide);

@@ -1,7 +1,7 @@
-// Outside run the blocks of rows, then those of filters: of a block of rows the transformed pixels
-// stay in the second-level cache, of a block of filters the weights of one element of a patch in
-// the first-level one while all tiles are multiplied by them.
-#include "tenon/strategies/winograd.h"
+// The loops over blocks of rows run outside, then those over blocks of filters. The transformed
+// pixels of a block of rows stay in the second-level cache. The weights of a block of filters for
+// one element of a patch stay in the first-level cache while all tiles are multiplied by them.
+#include "tenon/strategies/te/winograd_schedule.h"
 
 #include <algorithm>
 #include <variant>
@@ -29,13 +29,13 @@ Stage* Find(const Schedule& schedule, WinogradPart part) {
   return nullptr;
 }
 
-// Of a result in NCHW.
+// The axes of a result in NCHW.
 template <typename Axis>
 struct ReaderAxes {
   Axis image, filter, row, column;
 };
 
-// Whether the access is to one element for each of the reader's, in the order of its axes.
+// Whether the access reads one element for each of the reader's, in the order of its axes.
 bool IsElementwise(const Access& access, const std::vector<IterVar>& axes) {
   if (axes.size() != sizeof(ReaderAxes<char>)) return false;
   const auto at = ByRole<WinogradResults>(access.indices);
@@ -45,7 +45,7 @@ bool IsElementwise(const Access& access, const std::vector<IterVar>& axes) {
          loop::UsesVar(at.row, reader.row.var) && at.column.same_as(reader.column.var);
 }
 
-// The stage that alone reads the results, element by element, or null.
+// The only stage that reads the results, if it does so element by element, or null.
 Stage* ReaderOf(const Stage& results, const Schedule& schedule, Accesses& accesses) {
   Stage* reader = nullptr;
   for (const auto& stage : schedule.stages()) {
@@ -61,15 +61,15 @@ Stage* ReaderOf(const Stage& results, const Schedule& schedule, Accesses& access
   return reader;
 }
 
-// The 16 elements of a patch lie in places that share no set of the first-level cache, which hold
-// what is a multiple of 4096 bytes apart.
+// Puts the 16 elements of a patch in places that do not share a set of the first-level cache. A set
+// holds what is a multiple of 4096 bytes apart.
 void SpreadOverSets(Stage& stage, const IterVar& axis) {
   constexpr std::int64_t kAliasingFloats = 1024, kFloatsApart = 32;
   stage.StorageAlign(axis, kAliasingFloats, kFloatsApart);
 }
 
-// Vectors along the tiles of a row; the 16 elements of each patch together, since they share what
-// they load.
+// Takes vectors along the tiles of a row, and the 16 elements of each patch together, since they
+// share what they load.
 void ScheduleTiles(Stage& tiles, const Accesses& accesses) {
   const auto axes = ByRole<WinogradTiles>(tiles.op()->axes);
   const auto [vectors, lane] = tiles.Split(axes.tile, accesses.LanesOf(*tiles.op()));
@@ -81,7 +81,7 @@ void ScheduleTiles(Stage& tiles, const Accesses& accesses) {
   SpreadOverSets(tiles, axes.column);
 }
 
-// Sums of a register tile, their weights read once for all tiles of the block.
+// Sums up register tiles; their weights are read once for all tiles of the block.
 void ScheduleProduct(Stage& product) {
   const auto axes = ByRole<WinogradProduct>(product.op()->axes);
   const auto [steps, step] = product.Split(product.op()->reduce_axes[0], 4);

@@ -1,13 +1,13 @@
 // Schedules of convolutions by Winograd's minimal filtering (strategies/te/winograd_conv.cc).
 //
-// Four stages with the hint te::WinogradStage: the padded image, its transformed tiles, their
-// products with the transformed weights, which are a fifth where they are not constant, and the
-// results of a block. A block of results is computed inside the loops of what reads it.
+// Four stages have the hint te::WinogradStage: the padded image, its transformed tiles, their
+// products with the transformed weights, and the results of a block. The weights are a fifth stage
+// if they are not constant. A block of results is computed inside the loops of what reads it.
 //
 //   const auto i = ByRole<WinogradTiles>(axes);
 //   tiles[WinogradTiles<Expr>{.image = n, ...}.List()]
-#ifndef TENON_STRATEGIES_WINOGRAD_H_
-#define TENON_STRATEGIES_WINOGRAD_H_
+#ifndef TENON_STRATEGIES_TE_WINOGRAD_SCHEDULE_H_
+#define TENON_STRATEGIES_TE_WINOGRAD_SCHEDULE_H_
 
 #include <cstddef>
 #include <utility>
@@ -46,18 +46,18 @@ struct WinogradResults {
   }
 };
 
-// The axes in the order of the fields, of which there are as many.
+// The roles of these axes, which are in the order of the fields and as many.
 template <template <typename> typename Roles, typename Axis>
 Roles<Axis> ByRole(const std::vector<Axis>& axes) {
   return [&]<std::size_t... i>(std::index_sequence<i...>) { return Roles<Axis>{axes.at(i)...}; }
   (std::make_index_sequence<sizeof(Roles<char>)>());
 }
 
-// Schedules the transformed weights, where the schedule makes them, or the other stages and what
-// reads the results, which must be one stage that reads them element by element. Gives the stages
-// that need nothing more; none where there are no such stages.
+// Schedules the transformed weights, if the schedule makes them, or the other stages and what reads
+// the results, which must be one stage that reads them element by element. Gives the stages that
+// need nothing more; none where there are no such stages.
 std::vector<schedule::Stage*> ScheduleWinograd(schedule::Schedule& schedule, Accesses& accesses);
 
 }  // namespace tenon::strategies
 
-#endif  // TENON_STRATEGIES_WINOGRAD_H_
+#endif  // TENON_STRATEGIES_TE_WINOGRAD_SCHEDULE_H_
