@@ -1,12 +1,10 @@
 #include "tenon/relax/extent_calls.h"
 
-#include <map>
-#include <set>
 #include <utility>
 
 #include "tenon/ir/parse_extents.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/given_extents.h"
+#include "tenon/ops/extent_places.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/type_relation.h"
 #include "tenon/passes/infer_type.h"
@@ -32,57 +30,52 @@ Expr Typed(const Expr& call, const Span& span) {
   return passes::InferCall(ir::Call::Make(node.callee, node.args, node.attrs, span));
 }
 
-// Extents at their own place are copied (0), and one may be what remains (-1).
-Expr Reshape(const Expr& x, const Dims& target, const Span& span) {
+// `make` makes a call of a shape in the names of `others`, which gets its type here.
+Expr OverExtents(const Expr& x, const Dims& target, const Scope& scope, const Span& span,
+                 Expr (*make)(const Expr&, std::vector<Expr>, std::string)) {
+  ops::ExtentPlaces::NamedShape named = scope.extents.NamesIn(target);
+  std::vector<ir::Type> types;
+  for (const Expr& other : named.others) types.push_back(other.checked_type());
+  const Expr others = ir::Tuple::Make(named.others, span, ir::TupleType(std::move(types)));
+  const Expr call = make(x, std::move(named.others), std::move(named.text));
+  const auto& node = *call.As<ir::CallNode>();
+  return passes::InferCall(ir::Call::Make(node.callee, {x, others}, node.attrs, span));
+}
+
+// Extents at their own place are copied (0), and one may be what remains (-1). Undefined for
+// shapes that this does not give.
+Expr ReshapeByCodes(const Expr& x, const Dims& target, const Span& span) {
   const Dims& from = TensorOf(x).shape;
+  if (ops::Product(from) != ops::Product(target)) return Expr();
   ops::Ints codes;
-  bool is_known = ops::Product(from) == ops::Product(target), has_inferred = false;
+  bool has_inferred = false;
   for (std::size_t i = 0; i < target.size(); ++i) {
     if (target[i].is_static()) {
       codes.push_back(target[i].value());
-      is_known = is_known && target[i].value() > 0;
+      if (target[i].value() <= 0) return Expr();
     } else if (i < from.size() && from[i] == target[i]) {
       codes.push_back(0);
     } else {
       codes.push_back(-1);
-      is_known = is_known && !std::exchange(has_inferred, true);
+      if (std::exchange(has_inferred, true)) return Expr();
     }
   }
-  Expr call;
-  if (is_known) {
-    try {
-      call = Typed(ops::Reshape(x, codes), span);
-    } catch (const Error& error) {
-      if (error.code() == absl::StatusCode::kInternal) throw;
-    }
+  try {
+    const Expr call = Typed(ops::Reshape(x, codes), span);
+    if (TensorOf(call).shape == target) return call;
+  } catch (const Error& error) {
+    if (error.code() == absl::StatusCode::kInternal) throw;
   }
-  if (!call || TensorOf(call).shape != target)
-    throw Unimplemented(StrCat("a reshape of ", ir::ToString(x.checked_type()), " to ",
-                               ir::ToText(target),
-                               " is not known to keep the number of elements; at most one extent "
-                               "may be computed from the others"));
-  return call;
+  return Expr();
+}
+
+Expr Reshape(const Expr& x, const Dims& target, const Scope& scope, const Span& span) {
+  const Expr call = ReshapeByCodes(x, target, span);
+  return call ? call : OverExtents(x, target, scope, span, ops::ReshapeToExtents);
 }
 
 Expr Broadcast(const Expr& x, const Dims& target, const Scope& scope, const Span& span) {
-  std::set<std::string> symbols;
-  for (const Dim& dim : target) dim.AddSymbols(&symbols);
-  std::vector<Expr> others;
-  std::vector<ir::Type> types;
-  std::map<std::string, ops::ExtentPlace> places;
-  for (const std::string& symbol : symbols) {
-    const auto place = scope.extents.find(symbol);
-    if (place == scope.extents.end())
-      throw Unimplemented(StrCat("the shape ", ir::ToText(target), " has the variable ", symbol,
-                                 ", and no parameter has the extent ", symbol, " alone"));
-    places.emplace(symbol, ops::ExtentPlace{others.size(), place->second.axis});
-    others.push_back(place->second.param);
-    types.push_back(others.back().checked_type());
-  }
-  const Expr call = ops::BroadcastToExtents(x, others, ops::TextOfExtents(target, places));
-  const auto& node = *call.As<ir::CallNode>();
-  return passes::InferCall(ir::Call::Make(
-      node.callee, {x, ir::Tuple::Make(others, span, ir::TupleType(types))}, node.attrs, span));
+  return OverExtents(x, target, scope, span, ops::BroadcastToExtents);
 }
 
 // A number as the element type that an argument says.
@@ -103,7 +96,7 @@ Expr Filled(const Expr& number, const attrs::Value& dtype, const Span& span) {
 Expr CallWithExtents(const std::string& op, const std::vector<Expr>& inputs,
                      const attrs::Value& dtype, const Dims& shape, const Scope& scope,
                      const Span& span) {
-  if (op == "reshape") return Reshape(inputs[0], shape, span);
+  if (op == "reshape") return Reshape(inputs[0], shape, scope, span);
   if (op == "broadcast_to") return Broadcast(inputs[0], shape, scope, span);
   if (op == "full") return Broadcast(Filled(inputs[0], dtype, span), shape, scope, span);
   if (op == "zeros" || op == "ones") {

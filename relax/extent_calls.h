@@ -1,7 +1,7 @@
 // Calls of operators whose shape has variables in it.
 //
-// Tenon's attributes are numbers. A reshape copies and infers extents instead, and a broadcast
-// takes them from parameters that have them.
+// Tenon's attributes are numbers. A reshape copies and infers extents instead, where that gives the
+// shape. Otherwise they are expressions of the extents of parameters.
 //
 //   ir::Expr call = CallWithExtents("reshape", {x}, {}, shape, scope, span);
 #ifndef TENON_RELAX_EXTENT_CALLS_H_
@@ -17,7 +17,8 @@
 namespace tenon::relax {
 
 // With its type. `dtype` is that of full, zeros and ones. Throws Unimplemented for other operators
-// and for a reshape that is not known to keep the number of elements.
+// and for variables that no parameter has as an extent, InvalidArgument for a reshape to another
+// number of elements. Where the variables decide that number, a run refuses the values.
 ir::Expr CallWithExtents(const std::string& op, const std::vector<ir::Expr>& inputs,
                          const attrs::Value& dtype, const std::vector<Dim>& shape,
                          const Scope& scope, const Span& span);

@@ -48,15 +48,6 @@ void ReadDecorator(Cursor* text, bool* is_private) {
   text->ExpectLineEnd("@R.function");
 }
 
-void AddExtents(const Expr& param, Scope* scope) {
-  const auto* tensor = param.checked_type().As<ir::TensorTypeNode>();
-  if (tensor == nullptr) return;
-  for (std::size_t axis = 0; axis < tensor->shape.size(); ++axis) {
-    if (const auto symbol = tensor->shape[axis].symbol())
-      scope->extents.try_emplace(*symbol, ExtentPlace{param, axis});
-  }
-}
-
 }  // namespace
 
 FunctionHeader ReadHeader(Cursor* text, Symbols symbols) {
@@ -118,7 +109,7 @@ Expr ReadFunction(Cursor* text, const FunctionHeader& header, Scope* scope, Surr
   for (const std::string& symbol : header.symbols) scope->BindSymbol(symbol);
   for (std::size_t i = 0; i < header.params.size(); ++i) {
     scope->Bind(header.param_names[i].text, header.params[i]);
-    AddExtents(header.params[i], scope);
+    scope->extents.Add(header.params[i]);
   }
   ir::FunctionAttrs attrs;
   const Expr body = ReadBody(text, scope, module, &attrs);

@@ -2,7 +2,6 @@
 #ifndef TENON_RELAX_SCOPE_H_
 #define TENON_RELAX_SCOPE_H_
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
+#include "tenon/ops/extent_places.h"
 #include "tenon/relax/read_type.h"
 
 namespace tenon::relax {
@@ -24,12 +24,6 @@ struct PlainValue {
 
   // "the shape (n, 4)", "the extent n", "the number 2": for messages.
   std::string ToString() const;
-};
-
-// A parameter that has a variable as an extent.
-struct ExtentPlace {
-  ir::Expr param;
-  std::size_t axis = 0;
 };
 
 enum class BlockKind { kDataflow, kBranch };
@@ -59,8 +53,7 @@ class Scope {
   std::vector<std::string> Names() const;
 
   Symbols symbols;
-  // By the variables of extents.
-  std::map<std::string, ExtentPlace, std::less<>> extents;
+  ops::ExtentPlaces extents;  // of parameters
 
  private:
   struct Value {

@@ -125,6 +125,18 @@ Expr AfterPast(const Node& node, const Expr& past, const Expr& x) {
   return node.Typed(ops::Concatenate({past, x}, 2));
 }
 
+Expr ScaledScores(const Node& node, const Expr& queries, const Expr& keys, double scale) {
+  const DataType type = DataTypeOf(queries);
+  const bool is_before = type.is_half() && scale > 0;
+  const auto times = [&](const Expr& x, double factor) {
+    return node.Typed(ops::Multiply(x, ops::Scalar(factor, type)));
+  };
+  const auto operand = [&](const Expr& x) { return is_before ? times(x, std::sqrt(scale)) : x; };
+  const Expr scores =
+      node.Typed(ops::BatchMatmul(operand(queries), operand(keys), {.transpose_b = true}));
+  return is_before ? scores : times(scores, scale);
+}
+
 Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& options) {
   const Dims query = DimsOf(heads.query), key = DimsOf(heads.key), value = DimsOf(heads.value);
   if (key.size() != 4 || value.size() != 4 || key[0] != query[0] || key[1] != query[1] ||
@@ -144,10 +156,8 @@ Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& option
   };
   const double scale =
       options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(query[3].value()));
-  Expr scores =
-      node.Typed(ops::BatchMatmul(flat(heads.query, of.queries, query[3]),
-                                  flat(heads.key, of.keys, query[3]), {.transpose_b = true}));
-  scores = node.Typed(ops::Multiply(scores, ops::Scalar(scale, type)));
+  Expr scores = ScaledScores(node, flat(heads.query, of.queries, query[3]),
+                             flat(heads.key, of.keys, query[3]), scale);
   scores = node.Typed(ReshapeTo(node.extents(), scores, of.Scores()));
   Expr addend = Addend(node, options, of, type);
   if (options.unidirectional && of.queries != Dim(1)) {

@@ -36,6 +36,9 @@ Expr SplitHeads(const Node& node, const Expr& x, std::int64_t heads);
 void RequirePast(std::size_t input, const std::vector<Dim>& past, const std::vector<Dim>& made);
 // `past` followed by `x`, both [batch, heads, length, size]; only `x` when there is no past.
 Expr AfterPast(const Node& node, const Expr& past, const Expr& x);
+// scale * queries * transposed keys, of matrices [batch, queries, size] and [batch, keys, size].
+// Halves are scaled before they are multiplied, so that large products do not overflow.
+Expr ScaledScores(const Node& node, const Expr& queries, const Expr& keys, double scale);
 // The result is [batch, queries, heads * size of a value]. Throws InvalidArgument or Unimplemented
 // for masks of other shapes.
 Expr Attend(const Node& node, const Heads& heads, const AttentionOptions& options);

@@ -84,12 +84,12 @@ std::vector<Expr> Gemm(Node& node) {
   const Expr& a = node.input(0);
   const DataType given = DataTypeOf(a);
   // Halves are rounded once, after all.
-  const bool is_half = given == Float16 || given == BFloat16;
+  const bool is_half = given.is_half();
   const DataType t = is_half ? Float32 : given;
   const double alpha = node.Float("alpha", 1);
   const double beta = node.Float("beta", 1);
   Expr y = ops::Matmul(a, node.input(1),
-                       {.out_dtype = is_half ? Float32 : DataType(),
+                       {.out_dtype = is_half ? Float32 : DataType::Void(),
                         .transpose_a = node.Int("transA", 0) != 0,
                         .transpose_b = node.Int("transB", 0) != 0});
   if (alpha != 1) y = ops::Multiply(y, ops::Scalar(alpha, t));

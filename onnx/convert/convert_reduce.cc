@@ -16,6 +16,8 @@ namespace {
 
 using attrs::Attrs;
 
+bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16; }
+
 // What a node reduces: along axes that are known at import, or that only a run knows.
 class Reduction {
  public:
@@ -52,7 +54,7 @@ class Reduction {
     if (of_run_) {
       const Expr typed = node_.Typed(x);
       const DataType type = DataTypeOf(typed);
-      if (!type.is_half()) return of_run_->Reduced(op, typed);
+      if (!IsHalf(type)) return of_run_->Reduced(op, typed);
       // Rounded once, and not after each axis.
       const Expr wide = node_.Typed(ops::Cast(typed, Float32));
       return ops::Cast(of_run_->Reduced(op, wide), type);
@@ -64,7 +66,7 @@ class Reduction {
   Expr Mean(const Expr& x) const {
     if (!of_run_) return Of(ops::Known().mean, x);
     const DataType type = DataTypeOf(x);
-    const DataType wide = type.is_half()    ? Float32
+    const DataType wide = IsHalf(type)      ? Float32
                           : type.is_float() ? type
                           : type == UInt64  ? UInt64
                                             : Int64;

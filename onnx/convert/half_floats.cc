@@ -16,7 +16,7 @@ bool HasType(const Expr& e, DataType type) {
 Converter InFloat32(Converter convert) {
   return [convert = std::move(convert)](Node& node) {
     const DataType type = DataTypeOf(node.input(0));
-    if (type != Float16 && type != BFloat16) return convert(node);
+    if (!type.is_half()) return convert(node);
     std::vector<Expr> inputs = node.inputs();
     for (Expr& input : inputs) {
       if (HasType(input, type)) input = node.Typed(ops::Cast(input, Float32));

@@ -1,10 +1,7 @@
 #include "tenon/onnx/convert/known_extents.h"
 
 #include <algorithm>
-#include <set>
 
-#include "tenon/ir/parse_extents.h"
-#include "tenon/onnx/convert/named_shape.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
@@ -14,20 +11,6 @@ namespace tenon::onnx_import {
 
 using ir::Expr;
 using Dims = std::vector<Dim>;
-
-void KnownExtents::Add(const Expr& value) {
-  const auto* tensor = value.checked_type().As<ir::TensorTypeNode>();
-  if (tensor == nullptr) return;
-  for (std::size_t axis = 0; axis < tensor->shape.size(); ++axis) {
-    if (const auto symbol = tensor->shape[axis].symbol())
-      places_.try_emplace(*symbol, Place{value, axis});
-  }
-}
-
-const KnownExtents::Place* KnownExtents::Find(const std::string& symbol) const {
-  const auto found = places_.find(symbol);
-  return found == places_.end() ? nullptr : &found->second;
-}
 
 Expr BroadcastTo(const KnownExtents& extents, const Expr& x, const Dims& target) {
   const Dims from = DimsOf(x);
@@ -39,7 +22,7 @@ Expr BroadcastTo(const KnownExtents& extents, const Expr& x, const Dims& target)
   }
   if (full == from) return x;
   if (IsStatic(full)) return ops::BroadcastTo(x, NumbersOf(full));
-  NamedShape named = NamesIn(extents, full);
+  auto named = extents.NamesIn(full);
   return ops::BroadcastToExtents(x, std::move(named.others), std::move(named.text));
 }
 

@@ -6,34 +6,20 @@
 #define TENON_ONNX_CONVERT_KNOWN_EXTENTS_H_
 
 #include <cstddef>
-#include <map>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "tenon/ir/expr.h"
+#include "tenon/ops/extent_places.h"
 #include "tenon/passes/name_run_time_extents.h"
 
 namespace tenon::onnx_import {
 
-class KnownExtents {
+class KnownExtents : public ops::ExtentPlaces {
  public:
-  // The variables that are extents of the value alone and were not known before. Of values that are
-  // no tensors there are none.
-  void Add(const ir::Expr& value);
-
-  // A value that has the variable as an extent, and its axis.
-  struct Place {
-    ir::Expr value;
-    std::size_t axis;
-  };
-  const Place* Find(const std::string& symbol) const;
-
   // Of extents that values decide.
   passes::RunTimeExtentNames& names() { return names_; }
 
  private:
-  std::map<std::string, Place> places_;
   passes::RunTimeExtentNames names_;
 };
 

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "tenon/ir/parse_extents.h"
-#include "tenon/onnx/convert/named_shape.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
@@ -109,7 +108,7 @@ Expr ReshapeTo(const KnownExtents& extents, const Expr& x, const Dims& target) {
   if (!MayBeEqual(ops::Product(input), ops::Product(target)))
     throw Unimplemented(StrCat("a reshape from ", ir::ToText(input), " to ", ir::ToText(target),
                                " does not keep the number of elements"));
-  NamedShape named = NamesIn(extents, target);
+  auto named = extents.NamesIn(target);
   return ops::ReshapeToExtents(x, std::move(named.others), std::move(named.text));
 }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "tenon/ir/parse_extents.h"
-#include "tenon/onnx/convert/named_shape.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
@@ -43,7 +42,7 @@ std::optional<double> ScaleOf(const Dim& size, const Dim& extent) {
 }
 
 Expr ToExtents(const Node& node, const Expr& x, const Dims& target, const ops::Resize3DAttrs& how) {
-  NamedShape named = NamesIn(node.extents(), target);
+  auto named = node.extents().NamesIn(target);
   return ops::CallOp("image.resize_to_extents", {x, ir::Tuple::Make(std::move(named.others))},
                      attrs::Attrs::Make(ops::ResizeToExtentsAttrs{
                          .shape = std::move(named.text),

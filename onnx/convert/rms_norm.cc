@@ -7,7 +7,7 @@ namespace tenon::onnx_import {
 Expr ScaledByRms(const Node& node, const Expr& x, const Expr& scale, const Ints& axes,
                  double epsilon) {
   const DataType type = DataTypeOf(x);
-  const bool is_half = type == Float16 || type == BFloat16;
+  const bool is_half = type.is_half();
   const DataType wide_type = is_half ? Float32 : type;
   const Expr wide = is_half ? node.Typed(ops::Cast(x, Float32)) : x;
   const Expr mean = ops::Mean(ops::Multiply(wide, wide), {.axis = axes, .keepdims = true});

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/attention.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"
 #include "tenon/ops/known_ops.h"
@@ -64,19 +65,11 @@ Expr Merged(const Node& node, const Expr& x, const Extents& of, const Dim& size)
 }
 
 Expr Scores(const Node& node, const ScaledDotProduct& of, const Extents& extents) {
-  const DataType type = DataTypeOf(of.query);
   const double scale =
       of.scale != 0 ? of.scale : 1 / std::sqrt(static_cast<double>(extents.size.value()));
-  // Products of halves could overflow before they are scaled.
-  const bool is_half = type == Float16 || type == BFloat16;
-  const auto operand = [&](const Expr& x) {
-    return is_half && scale > 0 ? node.Typed(ops::Multiply(x, ops::Scalar(std::sqrt(scale), type)))
-                                : x;
-  };
-  const Expr queries = ByGroup(node, operand(of.query), extents, extents.queries, extents.size);
-  const Expr keys = Merged(node, operand(of.key), extents, extents.size);
-  Expr scores = node.Typed(ops::BatchMatmul(queries, keys, {.transpose_b = true}));
-  if (!(is_half && scale > 0)) scores = node.Typed(ops::Multiply(scores, ops::Scalar(scale, type)));
+  const Expr scores =
+      ScaledScores(node, ByGroup(node, of.query, extents, extents.queries, extents.size),
+                   Merged(node, of.key, extents, extents.size), scale);
   return ByHead(node, scores, extents, extents.queries, extents.keys);
 }
 

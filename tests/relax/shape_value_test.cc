@@ -139,6 +139,20 @@ INSTANTIATE_TEST_SUITE_P(
                 "reshape(reshape(%y, newshape=[12]), newshape=[2, 6])"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+// Several computed extents, of which one is no other's rest.
+TEST(ShapeReshapeTest, TakesExtentsOfParameters) {
+  const ir::Module module =
+      Read(Main("x: R.Tensor((\"b * t\", 8), dtype=\"float32\"), "
+                "y: R.Tensor((\"b\", \"t\", 2), dtype=\"float32\")",
+                "    b = T.int64()\n    t = T.int64()\n    return R.reshape(x, (b, t, 4, 2))\n"));
+  const ir::Module expected = passes::InferType(
+      Parse("def @main(%x: Tensor[(b*t, 8), float32], %y: Tensor[(b, t, 2), float32]) { "
+            "reshape_to_extents(%x, (%y, %y), shape=\"(x0_0, x1_1, 4, 2)\") }"));
+  EXPECT_TRUE(ir::StructuralEqual(module, expected)) << Print(module) << "\nis not\n"
+                                                     << Print(expected);
+  ExpectRoundTrip(module);
+}
+
 struct Refusal {
   const char* name;
   const char* body;

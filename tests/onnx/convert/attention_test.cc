@@ -2,6 +2,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tenon/support/strings.h"
 #include "tenon/tests/onnx/written_model.h"
 
 namespace tenon::onnx_import {
@@ -335,6 +336,23 @@ TEST_F(AttentionTest, KeysAndValuesMayComeByHeads) {
     return At(q, {b, at, n * s.head + i});
   };
   ExpectClose(Results().at(0), Attended(s, query, of(k), of(v), 0.5, Added({}, {}, {})));
+}
+
+// A product of 64 elements of 60 by 60 is beyond float16, and an eighth of it is not.
+TEST_F(AttentionTest, ScoresOfHalvesAreScaledBeforeTheyOverflow) {
+  std::vector<float> keys(128, 60), values(128, 1);
+  std::fill(keys.begin() + 64, keys.end(), -60.0F);
+  std::fill(values.begin() + 64, values.end(), 2.0F);
+  Declare("q", NDArray::FromVector<float>({1, 1, 64}, std::vector<float>(64, 60)));
+  Declare("k", NDArray::FromVector<float>({1, 2, 64}, keys));
+  Declare("v", NDArray::FromVector<float>({1, 2, 64}, values));
+  for (const char* name : {"q", "k", "v"})
+    SetInt(model_.Node("Cast", {name}, {StrCat(name, "16")}), "to", TensorProto::FLOAT16);
+  SetInt(model_.Node("MultiHeadAttention", {"q16", "k16", "v16"}, {"y16"}, "attention", kDomain),
+         "num_heads", 1);
+  SetInt(model_.Node("Cast", {"y16"}, {"y"}), "to", TensorProto::FLOAT);
+  model_.Output("y");
+  ExpectClose(Results().at(0), NDArray::FromVector<float>({1, 1, 64}, std::vector<float>(64, 1)));
 }
 
 // --- QAttention
