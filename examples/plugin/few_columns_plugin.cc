@@ -17,6 +17,7 @@ namespace te = tenon::te;
 constexpr std::int64_t kMaxColumns = 8;
 
 std::optional<std::string> RefuseManyColumns(const TeCall& call) {
+  if (call.input(0).ndim() != 2) return "the data is not a matrix";
   const std::int64_t columns = ExtentOf(call.input(0), 1);
   if (columns >= 1 && columns <= kMaxColumns && call.dtype() == call.input(0).dtype())
     return std::nullopt;

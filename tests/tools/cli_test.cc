@@ -49,6 +49,23 @@ TEST_F(CliTest, RunGivesTheSameForEveryLevelAndLibrary) {
                   HasSubstr("[1, 2, 3, 6, 0, 0, 0, 0]"));
 }
 
+// oneDNN shares work out among the threads that it expects when a primitive is made.
+TEST_F(CliTest, FewerThreadsThanExpectedLeaveNoShareOfALibraryUndone) {
+  Write("product.relay",
+        "def @main(%x: Tensor[(67, 256), float32], %w: Tensor[(131, 256), float32]) {\n"
+        "  nn.relu(nn.dense(%x, %w))\n}\n");
+  for (const char* limit : {"OMP_THREAD_LIMIT=1", "OMP_THREAD_LIMIT=3", "OMP_DYNAMIC=true",
+                            "OMP_NUM_THREADS=1", "OMP_MAX_ACTIVE_LEVELS=0"}) {
+    SCOPED_TRACE(limit);
+    const std::string text = limit;
+    const std::string name = text.substr(0, text.find('='));
+    setenv(name.c_str(), text.substr(name.size() + 1).c_str(), 1);
+    for (const char* threads : {"", " --threads 2", " --threads 5"})
+      OutputOf(StrCat("run %/product.relay --library onednn --verify", threads));
+    unsetenv(name.c_str());
+  }
+}
+
 TEST_F(CliTest, RunProfilesRepeatsAndNamesTheBestLabel) {
   Write("scores.relay", "def @main(%x: Tensor[(2, 3), float32]) { nn.softmax(sum(%x, axis=[0])) }");
   Save("s.npy", NDArray::FromVector<float>({2, 3}, {0, 9, 0, 0, 0, 0}));
