@@ -70,8 +70,8 @@ class Attrs {
   template <typename T>
   const T& As() const;
   Value Get(const std::string& field) const;
-  // These, which must be defined, with another value of one field. Members that are no fields stay.
-  // Throws as FromFields does.
+  // These, which must be defined, with another value of one field. Members that are not fields
+  // stay. Throws as FromFields does.
   Attrs With(const std::string& field, Value value) const;
 
   // "strides=[2, 2], channels=8": fields that differ from their default, and those without one.

@@ -30,7 +30,7 @@ namespace tenon::attrs {
 struct FieldRange {
   std::int64_t min = std::numeric_limits<std::int64_t>::min();
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
-  // Bounds that are no integers.
+  // Bounds that are not integers.
   double real_min = -std::numeric_limits<double>::infinity();
   double real_max = std::numeric_limits<double>::infinity();
   const char* choices = nullptr;  // separated by spaces

@@ -2,8 +2,8 @@
 //
 // All of them need a CPU with AVX-512F, or AVX2 and FMA, `threads` >= 1 and sizes >= 0. Sizes count
 // floats, and any size and any float alignment will do; 64-byte aligned arrays are fastest. Stores
-// go through the cache (no streaming stores) unless said otherwise. Work is split statically over
-// an OpenMP team of `threads`, so warm the team up with one call before timing.
+// go through the cache (no streaming stores) unless a comment says that they do not. Work is split
+// statically over an OpenMP team of `threads`, so warm the team up with one call before timing.
 #ifndef TENON_BENCHMARKS_BASELINES_H_
 #define TENON_BENCHMARKS_BASELINES_H_
 
@@ -12,7 +12,7 @@
 namespace tenon::benchmarks {
 
 // c[i] = a[i] + b[i]; moves 12 * n bytes, not counting reads for ownership of `c`. `c` may be `a`
-// or `b` but must not overlap them otherwise.
+// or `b`, but must not overlap them in any other way.
 void AddArrays(const float* a, const float* b, float* c, int64_t n, int threads);
 
 // y[r] = the sum of row r of the row-major rows x cols array `x`. Only rows are split over threads,

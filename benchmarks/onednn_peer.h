@@ -29,7 +29,7 @@ class OneDnnConvolution {
  public:
   // `x` is (1, in_channels, size, size), `w` (out_channels, in_channels / groups, kernel, kernel).
   // Times the algorithms in blocked, channels-last and channels-first layouts on the threads that
-  // the caller has set, and keeps the fastest that is no reference code.
+  // the caller has set, and keeps the fastest that is not reference code.
   OneDnnConvolution(const ConvolutionShape& shape, const NDArray& x, const NDArray& w,
                     float scale = 1);
   ~OneDnnConvolution();

@@ -38,7 +38,7 @@ double SecondsBy(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// CPU time of this thread for races of one, otherwise the time on the wall.
+// CPU time of this thread for races on one thread, else wall time.
 double Now(int threads) {
   return SecondsBy(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }
@@ -132,7 +132,7 @@ std::optional<std::string> ErrorOf(const Run& run) {
   return std::nullopt;
 }
 
-// One short line a race, as it ends.
+// One short line per race, as it ends.
 class ProgressReporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
@@ -156,7 +156,7 @@ class ProgressReporter : public benchmark::BenchmarkReporter {
   }
 };
 
-// Takes --rounds=N off the arguments; 0 when N is no positive number.
+// Takes --rounds=N off the arguments; 0 if N is not a positive number.
 int TakeRounds(int* argc, char** argv) {
   int rounds = 20;
   int kept = 1;

@@ -23,7 +23,7 @@ void AddRange(const float* a, const float* b, float* c, std::int64_t n) {
   if (i < n) StoreFirst(c + i, n - i, LoadFirst(a + i, n - i) + LoadFirst(b + i, n - i));
 }
 
-// Eight accumulators cover an add latency of 4 at two loads a cycle.
+// Eight accumulators cover an add latency of 4 at two loads per cycle.
 float SumRange(const float* x, std::int64_t n) {
   Vector s0 = Splat(0), s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0;
   std::int64_t i = 0;

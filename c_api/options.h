@@ -8,8 +8,8 @@
 
 namespace tenon::c_api {
 
-// Throws InvalidArgument for text that is no object, for a name that is unknown, naming the nearest
-// one, and for a value of another type than the option's.
+// Throws InvalidArgument for text that is not an object, for a name that is unknown, naming the
+// nearest one, and for a value of another type than the option's.
 CompileOptions ParseOptions(const std::string& json);
 
 }  // namespace tenon::c_api

@@ -14,7 +14,7 @@
 
 namespace tenon::jit {
 
-// `args` in the order of the kernel's parameters. Errors: those of schedule::Lower and Compile.
+// `args` are in the order of the kernel's parameters. Errors: those of schedule::Lower and Compile.
 inline absl::StatusOr<Kernel> Build(const schedule::Schedule& schedule,
                                     const std::vector<te::Tensor>& args, const std::string& name,
                                     const CompileOptions& options = {}) {

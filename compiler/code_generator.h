@@ -1,4 +1,4 @@
-// Code generators: libraries of users that make the kernels of what their patterns match.
+// Code generators: users' libraries that make the kernels of what their patterns match.
 //
 // A generator is registered once, when the program starts or a plug-in is loaded. PartitionFor
 // moves what its patterns match into composite functions "<name>.<pattern>". Compile asks it for
@@ -36,18 +36,19 @@ struct CompositeKernel {
   std::shared_ptr<const jit::Callable> kernel;
   // The parameters that it is called with, in order. What it packed of constants is left out.
   std::vector<int> arguments;
-  // What it writes after them, a tensor type each. They must be the composite's.
+  // The tensor types of what it writes, which come after the arguments. They must be the
+  // composite's.
   std::vector<ir::Type> results;
 };
 
 struct CodeGenerator {
-  // Without a dot. "default" is what no generator takes.
+  // A name without a dot. No generator may take "default".
   std::string name;
-  // The longest first. Their names begin with `name` and a dot.
+  // The patterns, the longest first. Their names begin with `name` and a dot.
   std::function<std::vector<passes::FusionPattern>()> patterns;
-  // Whether AnnotateTarget gives it a call that no composite holds; null: it takes composites only.
+  // Whether AnnotateTarget gives it a call that is in no composite. Null: it takes only composites.
   std::function<bool(const ir::Expr& call)> supports = nullptr;
-  // Why it cannot build a composite, or nothing. Null: it builds all.
+  // Gives why it cannot build a composite, or nothing. Null: it builds all.
   std::function<std::optional<std::string>(const strategies::Group& composite)> refusal = nullptr;
   // The constants among the arguments are in `composite.constants`, to be packed here. May throw
   // Unimplemented, which is a refusal.
@@ -56,19 +57,20 @@ struct CodeGenerator {
 
 class CodeGeneratorRegistry {
  public:
-  // Has "dnnl", whose rows stand in the tables of operators.
+  // It has "dnnl", whose rows are in the tables of operators.
   static CodeGeneratorRegistry& Global();
 
-  // Throws AlreadyExists for a name that is taken, naming both places; InvalidArgument for a name
-  // that is empty, "default" or has a dot, and without patterns or a function that builds.
+  // Throws AlreadyExists for a name that is taken, naming both places. Throws InvalidArgument for a
+  // name that is empty, "default" or has a dot, and if patterns or a function that builds is
+  // missing.
   void Register(CodeGenerator generator,
                 std::source_location where = std::source_location::current());
   // Throws NotFound with the nearest name.
   std::vector<passes::FusionPattern> PatternsOf(const std::string& name) const;
-  // For AnnotateTarget. Throws NotFound with the nearest name.
+  // The generator for AnnotateTarget. Throws NotFound with the nearest name.
   passes::CodeGenerator AnnotatorOf(const std::string& name) const;
   std::vector<std::string> Names() const;  // sorted
-  // For strategies::Choose.
+  // What strategies::Choose asks.
   std::vector<strategies::CompositeMaker> Makers() const;
 
  private:

@@ -23,10 +23,10 @@ class DynamicModel {
  public:
   struct Options {
     CompileOptions compile;
-    // A shape that has been run this often is compiled for itself, in the background, and this is
-    // kept if runs are faster by it (compiler/symbolic/hot_shapes.h). Results may differ as between
-    // any two compiles (docs/numerics.md). Without variables and with control flow no shape has
-    // one. 0: never.
+    // A shape that has been run this often gets a compile of its own, in the background. The
+    // compile is kept if it makes runs faster (compiler/symbolic/hot_shapes.h). Results may differ
+    // as between any two compiles (docs/numerics.md). A model without variables or with control
+    // flow has no such compiles. 0: never.
     std::size_t hot_after = 0;
     std::size_t hot_shapes = 16;  // that have a compile of their own, at least 1
   };
@@ -37,9 +37,8 @@ class DynamicModel {
     std::size_t hot_dropped = 0;   // those that are not, or gave way to newer ones
   };
 
-  // Errors: InvalidArgument for options out of range, and for reports where shapes may be hot,
-  // since their compiles run beside others; those of Compile. The module is kept for hot shapes
-  // alone.
+  // Errors: InvalidArgument for options out of range, and for reports if shapes may be hot, since
+  // their compiles run beside others; those of Compile. The module is kept only for hot shapes.
   static absl::StatusOr<DynamicModel> Make(ir::Module module, const Options& options);
   static absl::StatusOr<DynamicModel> Make(ir::Module module) {
     return Make(std::move(module), Options());
@@ -47,7 +46,7 @@ class DynamicModel {
 
   // What serves all shapes.
   const Executable& executable() const;
-  // Errors as of Executable::Run.
+  // Errors: those of Executable::Run.
   absl::StatusOr<std::vector<NDArray>> Run(const runtime::Inputs& inputs) const;
   Statistics statistics() const;
 

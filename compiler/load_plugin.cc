@@ -16,15 +16,15 @@ namespace tenon {
 namespace {
 
 // A program that loaded Tenon as a library of its own, as a language's runtime does, has its
-// symbols where plug-ins do not look. Of the program itself nothing comes of this.
+// symbols where plug-ins do not look. In the program itself this changes nothing.
 void ShowOurSymbols() {
   Dl_info here;
   if (dladdr(reinterpret_cast<const void*>(&LoadPlugin), &here) != 0 && here.dli_fname != nullptr)
     (void)dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
-// Whether one of the names that a library gives or takes is Tenon's. All that registers something
-// takes one.
+// Whether one of the names that a library gives or takes is Tenon's. Every library that registers
+// something takes one.
 bool NamesTenon(void* library) {
   link_map* map = nullptr;
   if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return true;

@@ -20,14 +20,14 @@ struct LoweredProgram {
 };
 
 // Whether Compile makes a program of the module, and Lower refuses it: it has ifs or calls itself,
-// or values decide an extent in its middle. Types need not be known. Throws what InferType throws
-// for a module with operators whose results have as many elements as values say (argwhere).
+// or values decide an extent in its middle. Types need not be known. Throws what InferType throws for
+// a module with operators whose results have as many elements as values say (argwhere).
 bool IsProgram(const ir::Module& module);
 
-// Of an extent that values decide, the cases 0 and, where the plan does not take it, 1 are lowered
-// apart, in all combinations for up to three such extents in a part; with more, for one of them or
-// all. What operators refuse of such a case is left out. Any module with a @main may be given.
-// Errors: those of Lower. Several threads may call it.
+// For an extent that values decide, the case 0 and, if the plan does not take it, the case 1 are
+// lowered apart. Up to three such extents in a part are combined in all ways; with more, one of
+// them or all take the value. Cases that operators refuse are left out. Any module with a @main may
+// be given. Errors: those of Lower. Several threads may call it.
 absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& module,
                                             const CompileOptions& options = {});
 

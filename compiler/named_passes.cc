@@ -76,7 +76,8 @@ Pass MakeBindParams(const GivenOptions& given, const PassArguments&) {
           }};
 }
 
-// Those of the caller's generators where the text has no options, or of one that it names.
+// The patterns of the caller's generators if the text has no options, or those of a generator that
+// it names.
 std::vector<passes::FusionPattern> PatternsFor(const GivenOptions& given,
                                                const PassArguments& defaults) {
   std::vector<passes::FusionPattern> patterns;

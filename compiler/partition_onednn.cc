@@ -141,7 +141,7 @@ std::vector<passes::FusionPattern> OneDnnPatterns() {
       }
     }
   }
-  // Of these oneDNN computes nothing but the operator.
+  // For these oneDNN computes only the operator.
   for (const char* name : {"nn.softmax", "nn.log_softmax"})
     table.push_back(
         {.name = CompositeName(name), .pattern = IsOp(name)(Wildcard()), .check = OneDnnTakes});

@@ -29,8 +29,8 @@ ir::Module PartitionForOneDnn(const ir::Module& module);
 // The table, longest patterns first. Its checks ask oneDNN's strategy.
 std::vector<passes::FusionPattern> OneDnnPatterns();
 
-// For AnnotateTarget: "dnnl", which takes its composites and the calls that the strategy takes
-// alone. A call that is no composite is compiled as if it stood in no region.
+// The code generator "dnnl" for AnnotateTarget. It takes its composites and the calls that the
+// strategy takes alone. A call that is not a composite is compiled as if it were in no region.
 passes::CodeGenerator OneDnnCodeGenerator();
 
 }  // namespace tenon

@@ -23,8 +23,8 @@
 namespace tenon {
 
 struct SaveOptions {
-  // Code is made for the target of `code`; a CPU that lacks one of its features refuses to load it.
-  // The name plays no part.
+  // Code is made for the target of `code`. On a CPU that lacks one of its features, the folder
+  // cannot be loaded. The name in `code` has no effect.
   ExportOptions code;
   int threads = 0;  // of a run, as in CompileOptions
   // In order; empty: the module's own (ir/result_names.h).
@@ -33,12 +33,12 @@ struct SaveOptions {
 
 // Writes the whole folder or nothing. A folder that holds a saved executable is replaced; one that
 // holds anything else is left alone. Errors: AlreadyExists for such a folder; InvalidArgument for a
-// kernel that a library runs and for names that are no UTF-8; NotFound when a file cannot be
+// kernel that a library runs and for names that are not UTF-8; NotFound when a file cannot be
 // written or the C compiler cannot be started; FailedPrecondition with the compiler's words.
 absl::Status SaveExecutable(const Lowered& graph, const std::string& folder,
                             const SaveOptions& options = {});
-// The same of a module with control flow or extents that values decide. Also InvalidArgument for a
-// program that LoadExecutable would not take.
+// The same for a module with control flow or with extents that values decide. Also InvalidArgument
+// for a program that LoadExecutable would not take.
 absl::Status SaveExecutable(const LoweredProgram& program, const std::string& folder,
                             const SaveOptions& options = {});
 

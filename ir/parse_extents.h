@@ -15,8 +15,8 @@ namespace tenon::ir {
 using ExtentOfName = std::function<Dim(const std::string& name)>;
 
 // `meaning` says what names stand for: a variable of that name, unless it is given. Expressions are
-// simplified by what is known of these extents. Throws InvalidArgument for a text that is no list
-// of extents in parentheses.
+// simplified by what is known of these extents. Throws InvalidArgument for a text that is not a
+// list of extents in parentheses.
 std::vector<Dim> ParseExtents(const std::string& text, const ExtentOfName& meaning = Dim::Symbol);
 // "(n, 2*n + 1, 4)"
 std::string ToText(const std::vector<Dim>& extents);

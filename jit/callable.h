@@ -30,8 +30,8 @@ class Callable {
   virtual std::size_t workspace_bytes() const { return 0; }
   // What runs, for people: "tenon" or "onednn brgconv:avx512_core".
   virtual std::string implementation() const = 0;
-  // What runs, at that state, made again at each call: of generated code, not of a library's
-  // primitive. Empty where there is none. Throws what making the kernel may throw.
+  // The text of what runs, at that state, made again at each call. There is one for generated code,
+  // not for a library's primitive; it is empty then. Throws what making the kernel may throw.
   virtual std::string Text(KernelText) const { return ""; }
 };
 

@@ -1,5 +1,5 @@
-// What the makers of kernels and of object files share: from functions and options to LLVM modules,
-// on all cores. Only files inside jit/ include this header.
+// What the makers of kernels and of object files share: they go from functions and options to LLVM
+// modules, on all cores. Only files inside jit/ include this header.
 #ifndef TENON_JIT_COMPILE_FUNCTIONS_H_
 #define TENON_JIT_COMPILE_FUNCTIONS_H_
 

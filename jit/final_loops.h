@@ -1,4 +1,4 @@
-// From lowered loops to those that code is made of. Only files inside jit/ include this header;
+// Takes lowered loops to those that code is made from. Only files inside jit/ include this header;
 // others call jit::FinalLoops (jit/kernel.h).
 #ifndef TENON_JIT_FINAL_LOOPS_H_
 #define TENON_JIT_FINAL_LOOPS_H_

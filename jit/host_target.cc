@@ -27,7 +27,7 @@ Target Target::Host(std::string_view changes) {
 namespace tenon::jit {
 namespace {
 
-// All that LLVM knows, and whether the host has them.
+// All features that LLVM knows, and whether the host has them.
 const std::map<std::string, bool>& HostFeatures() {
   static const std::map<std::string, bool> kFeatures = [] {
     std::map<std::string, bool> features;
@@ -53,8 +53,8 @@ void MeasureVectors(Target* target) {
   target->vector_registers = target->Has("avx512f") ? 32 : 16;
 }
 
-// Bytes of the data caches, from the kernel: CPUID, which sysconf asks, counts the third level of
-// several dies as one. Leaves what is there where the system does not say.
+// Takes the bytes of the data caches from the kernel. CPUID, which sysconf asks, counts the third
+// level of several dies as one. Leaves what is there if the system does not say.
 void MeasureCaches(Target* target) {
   for (int index = 0;; ++index) {
     const std::string folder = StrCat("/sys/devices/system/cpu/cpu0/cache/index", index, "/");

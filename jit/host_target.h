@@ -15,11 +15,11 @@
 
 namespace tenon::jit {
 
-// Asked once a process: CPUID is slow where a virtual machine answers it.
+// CPUID is asked once per process, since it is slow where a virtual machine answers it.
 const Target& HostTarget();
 
-// The host's, with features switched one after the other by a comma-separated list of +name and
-// -name in LLVM's spelling. Taking one away also takes what LLVM builds on it ("-fma" takes
+// The host's target, with features switched one after the other by a comma-separated list of +name
+// and -name in LLVM's spelling. Taking one away also takes what LLVM builds on it ("-fma" takes
 // avx512f); giving it back gives back what it builds on. Throws InvalidArgument on an unknown name,
 // on a missing sign, and on a feature that the host does not have.
 Target HostTarget(std::string_view changes);

@@ -13,12 +13,12 @@
 namespace tenon::jit {
 namespace {
 
-// What code is generated of.
+// The loops that code is generated from.
 loop::Function WithChecks(const loop::Function& final_loops, const CompileOptions& options) {
   return options.check_bounds ? WithBoundsChecks(final_loops).function : final_loops;
 }
 
-// For people: the function shows the kernel's own name.
+// Shows the kernel's own name as that of the function, for people.
 void ShowName(llvm::Module& module, const std::string& name) {
   const std::string symbol = EntrySymbol(name);
   if (symbol.starts_with(name)) module.getFunction(symbol)->setName(name);

@@ -14,7 +14,7 @@
 
 namespace tenon::jit {
 
-// Refers to what it is made of.
+// It refers to what it is made from, which must outlive it.
 class KernelTexts {
  public:
   // `final_loops` are those of `lowered` after the pipeline (jit/final_loops.h).

@@ -1,5 +1,5 @@
 // Functions in C that kernels call for what loops cannot say, such as sorting. In this process they
-// are called by their address; exported C holds their source and exported machine code is linked
+// are called by their address. Exported C holds their source, and exported machine code is linked
 // with it, so that a kernel that calls them works everywhere. jit/library_functions.c has their
 // contracts.
 //

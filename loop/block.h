@@ -1,5 +1,5 @@
-// A block of statements as a list: what runs one after the other, and the buffers that begin to
-// exist in between. Only files inside loop/ include this header.
+// A block of statements as a list: the statements that run one after the other, and the buffers
+// that begin to exist in between. Only files inside loop/ include this header.
 //
 //   std::vector<Item> items = ItemsOf(stmt);  ...  Stmt same = Join(items);
 #ifndef TENON_LOOP_BLOCK_H_
@@ -24,7 +24,7 @@ Stmt Join(const std::vector<Item>& items);
 // Changes every block of a statement, the outer ones first. Expressions stay.
 class BlockMutator : public StmtMutator {
  protected:
-  // Whether it changed the items.
+  // Returns whether it changed the items.
   virtual bool Change(std::vector<Item>& items) = 0;
 
   Expr Mutate(const Expr& e) override { return e; }

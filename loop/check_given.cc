@@ -13,7 +13,7 @@
 namespace tenon::loop {
 namespace {
 
-// An extent and a factor together stay far from the end of int64.
+// The product of an extent and a factor stays far from the end of int64.
 constexpr std::int64_t kMaxFactor = std::int64_t{1} << 40;
 constexpr int kMaxDepth = 4096;
 

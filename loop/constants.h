@@ -18,12 +18,12 @@ std::int64_t Wrap(DataType type, std::int64_t value);
 // type has registers.
 double ToFloating(DataType from, std::int64_t value, DataType to);
 
-// A constant in another type; nothing where its value could get lost: a floating constant becomes
-// no integer, and an integer no type that does not hold it.
+// A constant in another type. Nothing if its value could get lost: a floating constant does not
+// become an integer, and an integer does not take a type that does not hold it.
 std::optional<Expr> ConstantAs(DataType type, const Expr& e);
 
-// Gives the constant among two values of different types the type of the other; false when neither
-// can take it.
+// If one of two values of different types is a constant, gives it the type of the other. False when
+// neither can take it.
 bool MatchConstants(Expr& a, Expr& b);
 // Throws InvalidArgument for an integer constant that the type of the other side does not hold.
 // `where` says what the sides are.

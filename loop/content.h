@@ -3,7 +3,7 @@
 //
 // Every list and text comes after its length, every node after its kind. Nodes are numbered as they
 // are met, so that a shared subexpression counts once and variables are told apart whatever their
-// names. The address of an external function is not content, only that it has one.
+// names. The address of an external function is not content, but whether it has one is.
 //
 //   ContentWriter writer;
 //   writer.Statement(function.body);
@@ -38,7 +38,7 @@ class ContentWriter {
   void Statement(const Stmt& stmt);
 
  private:
-  // Writes the number of a node; whether it is a new one, whose content must follow.
+  // Writes the number of a node. Returns whether it is new; then its content must follow.
   bool IsNew(const void* node);
   void Ints(const std::vector<int>& values);
   void Callee(const ExternFunction& callee);

@@ -118,7 +118,8 @@ Expr Cast(DataType type, const Expr& value) {
   if (target.lanes() == 1) {
     const auto* integer = value.As<IntImmNode>();
     if (integer != nullptr && !target.is_float()) return IntImm(target, integer->value);
-    // Between a large integer and a 16-bit float lies a rounding of its own; code does it once.
+    // The conversion of a large integer to a 16-bit float has a rounding of its own; code does it
+    // once.
     if (integer != nullptr && target.bits() >= 32)
       return FloatImm(target, ToFloating(value.dtype(), integer->value, target));
     if (const auto* imm = value.As<FloatImmNode>();

@@ -31,13 +31,13 @@ Expr Binary(BinaryOp op, const Expr& a, const Expr& b);
 Expr Not(const Expr& a);
 Expr Select(const Expr& condition, const Expr& on_true, const Expr& on_false);
 Expr IfThenElse(const Expr& condition, const Expr& on_true, const Expr& on_false);
-// `predicate`, where defined, has as many lanes as the indices, which are vectors.
+// `predicate`, if defined, has as many lanes as the indices, which are vectors.
 Expr Load(const Buffer& buffer, std::vector<Expr> indices, Ref<const RefCounted> producer = nullptr,
           const Expr& predicate = Expr());
 Expr Call(Intrinsic intrinsic, std::vector<Expr> args);
 // The bits of `value` under another type of the same width, neither of them bool.
 Expr Reinterpret(DataType type, const Expr& value);
-// The same call of other arguments, of any number of lanes.
+// The same call with other arguments, which may have any number of lanes.
 Expr WithArguments(const CallNode& call, std::vector<Expr> args);
 // Throws InvalidArgument when the arguments do not fit the signature.
 Expr ExternCall(const ExternFunction& callee, std::vector<Expr> args);
@@ -48,16 +48,18 @@ Expr Address(const Buffer& buffer);  // of the whole
 Expr OffsetOf(const Buffer& buffer, const std::vector<Expr>& indices);
 Expr Ramp(const Expr& base, const Expr& stride, int lanes);
 Expr Broadcast(const Expr& value, int lanes);
-// Lanes of `a` followed by those of `b`, two vectors of one type, in any order and number.
+// A choice of the lanes of `a` followed by those of `b`, in any order and number. Both vectors have
+// one type.
 Expr Shuffle(const Expr& a, const Expr& b, std::vector<int> lanes);
 Expr Let(const Var& var, const Expr& value, const Expr& body);
 
 bool IsConstInt(const Expr& expr, std::int64_t value);
-// Whether `predicate` is true in every lane as it stands; an undefined one is.
+// Whether `predicate` is true in every lane as it stands. An undefined one is.
 bool IsAllTrue(const Expr& predicate);
 
-// An integer constant takes the type of the other side, a floating one only another floating type.
-// They throw InvalidArgument for an integer that the other side's type does not hold.
+// An integer constant takes the type of the other side; a floating constant takes only another
+// floating type. The operators throw InvalidArgument for an integer that the other side's type does
+// not hold.
 Expr operator+(const Expr& a, const Expr& b);
 Expr operator-(const Expr& a, const Expr& b);
 Expr operator*(const Expr& a, const Expr& b);

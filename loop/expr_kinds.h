@@ -90,13 +90,14 @@ enum class Intrinsic {
   // a may be given as L words of int32 that hold the elements, the first one lowest.
   kDotU8S8,  // n = 4, uint8 x int8, into int32, wrapping around
   kDotBF16,  // n = 2, bfloat16, into float32; j goes down, a rounding after each addition
-  // Of a load: ask for its address in the cache, to read it, to write it, or to read it later, for
-  // which the second level will do, and load nothing.
+  // Prefetches: instead of loading, they ask for the address of a load in the cache, to read it, to
+  // write it, or to read it later. For the last the second level will do.
   kPrefetch,
   kPrefetchWrite,
   kPrefetchLater,
-  // Of an integer: the same one, of which compilers of code know nothing. Many addresses that lie
-  // at constants from it compile several times as fast as from a sum that they would take apart.
+  // An optimisation barrier: the integer itself, about which code generators know nothing. Many
+  // addresses at constant distances from it compile several times as fast as from a sum, which they
+  // would take apart.
   kOpaque,
 };
 

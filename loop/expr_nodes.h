@@ -35,7 +35,7 @@ class Expr {
   ExprKind kind() const { return node_->kind; }
   DataType dtype() const { return node_->type; }
   const ExprNode* get() const { return node_.get(); }
-  // The node when it is of class Node, otherwise null.
+  // The node if it is of class Node, else null.
   template <typename Node>
   const Node* As() const {
     return node_ && node_->kind == Node::kKind ? static_cast<const Node*>(node_.get()) : nullptr;
@@ -56,7 +56,7 @@ class Var : public Expr {
 };
 
 // Where a buffer that a kernel allocates lives: on the stack, from where LLVM takes small ones into
-// registers, or where its size suggests.
+// registers, or wherever its size suggests.
 enum class Memory { kAutomatic, kStack };
 
 // What a buffer is: a named region of memory with an element type and a shape of int64 extents.
@@ -143,7 +143,8 @@ struct LoadNode : ExprNode {
   const std::vector<Expr> indices;
   const Ref<const RefCounted>
       producer;  // the tensor expression that makes the buffer, for te/; null in lowered loops
-  // A bool a lane: lanes where it is false touch no memory and read 0. Undefined: all lanes load.
+  // One bool per lane: lanes where it is false touch no memory and read 0. Undefined: all lanes
+  // load.
   const Expr predicate;
 };
 struct CallNode : ExprNode {
@@ -160,7 +161,7 @@ struct ExternCallNode : ExprNode {
         callee(std::move(f)),
         args(std::move(a)) {}
   const ExternFunction callee;
-  const std::vector<Expr> args;  // of vectors: one call a lane
+  const std::vector<Expr> args;  // of vectors: one call per lane
 };
 // The address of an element, for a C function, which may read and write the box of `extents`
 // elements that starts there. FlattenBuffers drops the extents.

@@ -26,9 +26,9 @@ const char* ToString(Fact fact);
 
 using Facts = EnumSet<Fact>;
 
-// Of loops as a schedule makes them.
+// The facts of loops as a schedule makes them.
 inline constexpr Facts kFactsOfNests{Fact::kShapedBuffers};
-// Of lowered loops, which code can be generated of.
+// The facts of lowered loops, from which code can be generated.
 inline constexpr Facts kFactsOfLoweredLoops{Fact::kFlatBuffers, Fact::kNoVectorLoops};
 
 }  // namespace tenon::loop

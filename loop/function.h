@@ -12,7 +12,7 @@
 
 namespace tenon::loop {
 
-// What loops were made of, as text for people. Any number of threads may ask.
+// What loops were made of, as text for people. Any number of threads may call it.
 class Source {
  public:
   virtual ~Source() = default;
@@ -21,8 +21,8 @@ class Source {
   virtual std::string ScheduleCalls() const = 0;
 };
 
-// A statement that is there, or is made when it is first asked for, and what it was made of. Copies
-// share both, and may be asked on several threads. It stands wherever a statement does.
+// A statement that exists, or is made when it is first asked for, and what it was made of. Copies
+// share both, and several threads may use them. A Body can be used wherever a statement can.
 class Body {
  public:
   struct Made {
@@ -41,7 +41,7 @@ class Body {
   // Throws what the maker throws, each time.
   const Stmt& stmt() const { return made().stmt; }
   operator const Stmt&() const { return stmt(); }  // NOLINT(google-explicit-constructor)
-  // Null where nobody has said so, as of loops that are written by hand. Throws as stmt does.
+  // Null where nobody has given it, as for loops that are written by hand. Throws as stmt does.
   const std::shared_ptr<const Source>& source() const { return made().source; }
 
  private:
@@ -55,8 +55,8 @@ struct Function {
   std::vector<Buffer> buffers;  // parameters, with their shapes as the caller sees them
   std::vector<Var> scalars;     // int64 extents that the buffers' shapes use
   Body body;
-  // What this program makes the body of: functions of one name and signature whose origins are
-  // equal and not empty have equal bodies.
+  // What this program makes the body from. Functions of one name and signature have equal bodies if
+  // their origins are equal and not empty.
   std::string origin;
 };
 

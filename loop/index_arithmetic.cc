@@ -10,11 +10,13 @@ namespace {
 
 // Indices and their sums with numbers of this size stay within int64.
 constexpr std::int64_t kMaxRest = std::int64_t{1} << 62;
-// A stride is no larger than memory is; of data no more than leaves room for an index.
+// A stride is at most as large as memory; a stride read from data is small enough to leave room for
+// an index.
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 48;
 constexpr std::int64_t kMaxDataStride = std::int64_t{1} << 15;
 
-// The numbers of an integer type of fewer than 64 bits; of all other types a conversion gives any.
+// The numbers of an integer type of fewer than 64 bits. A conversion from any other type may give
+// any number.
 Interval NumbersOf(DataType type) {
   if (type.is_bool()) return {0, 1};
   if (type.is_float() || type.bits() >= 64) return {};
@@ -169,8 +171,8 @@ IndexArithmetic::Reach IndexArithmetic::Multiply(const Reach& a, const Reach& b)
   return Operation(a, b, product, overflows || is_too_large(a, b) || is_too_large(b, a));
 }
 
-// A quotient is no larger than the dividend; that of the lowest number by -1 is itself, and by 0
-// it is 0.
+// A quotient is at most as large as the dividend. The lowest number by -1 is itself, and a quotient
+// by 0 is 0.
 IndexArithmetic::Reach IndexArithmetic::Divide(const Reach& a, const Reach& b) {
   const std::int64_t most = Magnitude(a.rest);
   Interval rest{most == Interval::kHighest ? Interval::kLowest : -most, most};
@@ -180,7 +182,7 @@ IndexArithmetic::Reach IndexArithmetic::Divide(const Reach& a, const Reach& b) {
   return Operation(a, {.reads = b.reads, .wraps = b.wraps}, rest, false);
 }
 
-// A remainder is smaller than the divisor, and 0 by 0.
+// A remainder is smaller than the divisor, and 0 if the divisor is 0.
 IndexArithmetic::Reach IndexArithmetic::Remainder(const Reach& a, const Reach& b, bool floors) {
   const std::int64_t most = Magnitude(b.rest);
   const bool is_positive = floors && !b.has_index && b.rest.low > 0;
@@ -188,7 +190,7 @@ IndexArithmetic::Reach IndexArithmetic::Remainder(const Reach& a, const Reach& b
   return Operation({.reads = a.reads, .wraps = a.wraps}, b, rest, false);
 }
 
-// Where one of two is an index, a result on its side of 0 is one, too.
+// If one of two values is an index, a result on its side of 0 is an index, too.
 IndexArithmetic::Reach IndexArithmetic::Extremum(const Reach& a, const Reach& b, bool is_min) {
   const auto rest_of = [&](const Reach& x) {
     if (!a.has_index && !b.has_index) return x.rest;

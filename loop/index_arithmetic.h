@@ -3,7 +3,7 @@
 // An int64 expression is data unless it is proved to be an index. What a kernel reads, and what it
 // computes in another type, may be any number of that type, and sums and products of it wrap around
 // at the ends of int64 unless the ranges of all terms and factors are known to fit. Variables are
-// indices: where their range is not known they are as small as memory is.
+// indices. If their range is not known, they are as small as memory is.
 //
 //   Bounds bounds;
 //   IndexArithmetic index(bounds);
@@ -24,14 +24,14 @@ class IndexArithmetic {
   // change.
   explicit IndexArithmetic(const Bounds& bounds) : bounds_(bounds) {}
 
-  // Whether no operation of `expr`, down to what it reads, wraps around; of int64.
+  // Whether no operation of `expr`, down to what it reads, wraps around. `expr` is an int64.
   bool Proves(const Expr& expr) { return !ReachOf(expr).wraps; }
   // Whether the sum, computed term by term in any order, does not wrap around.
   bool Proves(const Linear& sum);
-  // Where the values of an expression of int64 lie.
+  // The range of the values of an int64 expression.
   Interval RangeOf(const Expr& expr);
 
-  // `var` stands for `value`; where it stands for others, too, it may be any number.
+  // Says that `var` stands for `value`. If it stands for others, too, it may be any number.
   void Define(const Var& var, const Expr& value);
   void Forget() { known_.clear(); }
 

@@ -21,7 +21,7 @@ Stmt Plain(const Stmt& stmt, const Context&) {
   return kTransform(stmt);
 }
 
-// A transform and a condition that look at more.
+// Transforms and conditions that look at more.
 Stmt Streamed(const Stmt& s, const Context& c) { return StreamResults(s, c.function->buffers); }
 Stmt Transposed(const Stmt& s, const Context& c) { return TransposeTiles(s, c.row_loads); }
 Stmt Copied(const Stmt& s, const Context& c) {
@@ -182,7 +182,7 @@ class Driver {
     }
   }
 
-  // Of a step that made the loops of those `before`, or of nothing.
+  // Reports a step that made the loops from those `before`, or from nothing.
   void Report(std::string_view name, int number, const Stmt* before, Clock::duration time) {
     if (!options_.verify && !options_.observer) return;
     function_.body = body_;
@@ -195,7 +195,7 @@ class Driver {
                        .function = function_});
   }
 
-  // What is wrong is the user's, and no internal error.
+  // The fault is the user's, so this is not an internal error.
   void VerifyUserTransform(const std::string& name) {
     try {
       Verify(function_, known_);

@@ -55,14 +55,14 @@ std::span<const Transform> LoopTransforms();
 
 // The name of the first step, whose loops are the schedule's.
 inline constexpr std::string_view kNests = "Nests";
-// It and the names of all rows, in order.
+// That name and the names of all rows, in order.
 std::vector<std::string> StepNames();
 // The table for readers, in Markdown.
 std::string PipelineMarkdown();
 
-// What is wrong with an order of rows, or null: a row that needs what does not hold there, or that
-// ensures what is not sure to hold, since it does not always run or breaks it; a phase that ends
-// without flat buffers and expanded vectors.
+// What is wrong with an order of rows, or null. A row must not need what does not hold there. It
+// must not ensure what is not sure to hold, because it does not always run or breaks it. A phase
+// must not end without flat buffers and expanded vectors.
 constexpr const char* OrderError(std::span<const Transform> rows) {
   Facts known = kFactsOfNests;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -79,7 +79,7 @@ constexpr const char* OrderError(std::span<const Transform> rows) {
 }
 
 // Runs the rows of a phase on `body`, simplified loops with kFactsOfNests or kFactsOfLoweredLoops.
-// Throws what transforms throw, and InvalidArgument for a transform of the user's after no step of
+// Throws what transforms throw, and InvalidArgument for a user's transform that names no step of
 // the table. With `verify`, and after such a transform, what Verify throws gets a note that names
 // the step.
 Stmt RunPipeline(Phase phase, const Stmt& body, const TransformContext& context,

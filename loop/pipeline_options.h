@@ -29,9 +29,9 @@ using PipelineObserver = std::function<void(const PipelineStep&)>;
 // Whether this library was built for debugging.
 bool IsDebugBuild();
 
-// A transform of the user's, which runs after the step of that name (loop::StepNames) and gives
-// loops that compute the same. It keeps the facts that hold there: it allocates and vectorises
-// nothing that the steps before have already taken apart. What comes of it is verified.
+// A user's transform, which runs after the step of that name (loop::StepNames) and gives loops that
+// compute the same. It keeps the facts that hold there: it allocates and vectorises nothing that
+// earlier steps have already taken apart. Its result is verified.
 struct UserTransform {
   std::string name;
   std::string after;

@@ -11,7 +11,7 @@ namespace {
 
 // An expression that shares its parts may have a text far longer than itself.
 constexpr int kMaxNodes = 20000;
-// The text of a deep one says little, and printing it takes much of the stack.
+// The text of a deep expression says little, and printing it takes much of the stack.
 constexpr int kMaxDepth = 500;
 
 class Printer {

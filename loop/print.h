@@ -1,6 +1,6 @@
 // Loops as readable text, for people and for whole-text tests. Equal names are told apart by a
-// suffix. Of an expression 20,000 nodes are printed, each as often as it is used; "..." stands for
-// the rest.
+// suffix. At most 20,000 nodes of an expression are printed, each as often as it is used; "..."
+// stands for the rest.
 #ifndef TENON_LOOP_PRINT_H_
 #define TENON_LOOP_PRINT_H_
 

@@ -1,7 +1,7 @@
 // Loop statements: what a kernel does.
 //
-// A Stmt is a handle to an immutable, counted node. Make functions check their parts; passes
-// rebuild what they change and return the same handle otherwise (loop/visit.h).
+// A Stmt is a handle to an immutable, counted node. Make functions check their parts. Passes
+// rebuild what they change and return the same handle for what they do not (loop/visit.h).
 //
 //   Stmt body = Store(out, Load(in, {i}) + 1.0F, {i});
 //   Stmt loop = For(i, 0, n, ForKind::kSerial, body);

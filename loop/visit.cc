@@ -14,7 +14,8 @@ namespace tenon::loop {
 
 namespace {
 
-// Calls `on_child` for the operands of a node, in order, until it gives false. Whether none did.
+// Calls `on_child` for the operands of a node, in order, until it gives false. Returns whether it
+// never did.
 template <typename OnChild>
 bool EachChild(const Expr& e, OnChild on_child) {
   const auto each = [&](const std::vector<Expr>& children) {
@@ -188,7 +189,7 @@ class Substituter : public StmtMutator {
 }  // namespace
 
 Expr ExprMutator::operator()(const Expr& expr) {
-  // To look a constant up takes longer than to change it again.
+  // Looking a constant up takes longer than changing it again.
   if (expr.kind() == ExprKind::kIntImm || expr.kind() == ExprKind::kFloatImm) return Mutate(expr);
   if (const auto found = memo_.find(expr); found != memo_.end()) return found->second;
   Expr result = Mutate(expr);
@@ -386,8 +387,8 @@ bool UsesVar(const Expr& expr, const Var& var) {
 
 namespace {
 
-// Remembers which nodes are equal, once there have been some: two graphs that share their parts
-// have far more pairs of paths than of nodes.
+// Remembers which nodes are equal, once it has met some. Two graphs that share their parts have far
+// more pairs of paths than of nodes.
 class Comparison {
  public:
   bool AreEqual(const Expr& a, const Expr& b) {

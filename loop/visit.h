@@ -66,15 +66,16 @@ bool UsesVar(const Expr& expr, const Var& var);
 // Loads, stores and addresses of the keys become those of the values, at the same indices.
 using BufferMap = std::unordered_map<Buffer, Buffer, BufferHash>;
 Stmt ReplaceBuffers(const Stmt& stmt, const BufferMap& buffers);
-// The buffer that a store writes, that a load reads, or whose address is taken; null for all other
+// The buffer that a store writes, that a load reads, or whose address is taken. Null for all other
 // nodes.
 const Buffer* BufferOf(const Stmt& stmt);
 const Buffer* BufferOf(const Expr& expr);
 
-// The elements of a buffer of constant shape; nothing where they overflow.
+// The number of elements of a buffer of constant shape. Nothing if it overflows.
 std::optional<std::int64_t> ConstantElements(const Buffer& buffer);
 
-// Same content, to the bit for floating constants; variables and buffers by identity.
+// Whether both have the same content, to the bit for floating constants, and by identity for
+// variables and buffers.
 bool StructuralEqual(const Expr& a, const Expr& b);
 
 }  // namespace tenon::loop

@@ -6,7 +6,7 @@ namespace tenon::ops {
 namespace {
 
 // The type of the value that an input refers to; null when nothing is known of the input. Refuses
-// what is no reference.
+// what is not a reference.
 const ir::Type* ValueBehind(const TypeCall& call, std::size_t i) {
   if (!call.input(i)) return nullptr;
   const auto* reference = call.input(i).As<ir::RefTypeNode>();

@@ -237,7 +237,7 @@ std::vector<std::pair<Dim, Dim>> AssumedEqual(const Expr& e) {
 
 namespace {
 
-// Calls `visit` with each pair of extents of which unification of the types takes one for both.
+// Calls `visit` with each pair of extents that unification of the types takes as one.
 template <typename Visit>
 void ForEachUnified(const Type& a, const Type& b, const Visit& visit) {
   if (!a || !b) return;
@@ -260,23 +260,23 @@ void ForEachUnified(const Type& a, const Type& b, const Visit& visit) {
 
 namespace {
 
-// Conditions, each once.
+// Collects conditions, each once.
 class Conditions {
  public:
-  // The first that needs a condition is named.
+  // Only the first operator that needs a condition is named.
   void Add(const ExtentCondition& condition) {
     const auto says_the_same = [&](const ExtentCondition& other) {
       return other.a == condition.a && other.kind == condition.kind && other.b == condition.b;
     };
     if (std::none_of(all_.begin(), all_.end(), says_the_same)) all_.push_back(condition);
   }
-  // That both types are one.
+  // Adds that both types are equal.
   void AddEqual(const Type& given, const Type& wanted, const std::string& needed_by) {
     ForEachUnified(given, wanted, [&](const Dim& a, const Dim& b) {
       Add({a, ExtentCondition::Kind::kEqual, b, needed_by});
     });
   }
-  // What a relation says of its arguments and its result is unified with their types.
+  // Adds that what a relation says of its arguments and its result equals their types.
   void AddRelations(const Expr& e) {
     ForEachRelation(e, [&](const Expr& at, const ops::TypeCall& relation) {
       // Places without a line are nodes of models.

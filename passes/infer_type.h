@@ -25,13 +25,13 @@ ir::Expr InferType(const ir::Expr& expr);
 // Errors as above.
 ir::Expr InferCall(const ir::Expr& call);
 
-// Pairs of extents that kernels of the typed calls within `e` read as one, and that differ for some
-// values of their variables: extents that are broadcast together, of which one may be 1.
+// Pairs of extents that kernels of the typed calls within `e` read as one, but that differ for some
+// values of their variables. These are extents that are broadcast together, one of which may be 1.
 std::vector<std::pair<Dim, Dim>> AssumedEqual(const ir::Expr& e);
 
-// What the typed calls within `e` need of their extents so that their operators take them: a
-// relation that is given numbers refuses those of which one does not hold. Equal ones are listed
-// once.
+// What the typed calls within `e` need of their extents so that their operators take them. A
+// relation that is given numbers refuses them if one of the conditions does not hold. Equal
+// conditions are listed once.
 std::vector<ExtentCondition> ConditionsOf(const ir::Expr& e);
 // The same for @main of a module, whose types are inferred, with what the types of its parameters
 // and of the functions that it calls need.

@@ -4,8 +4,8 @@
 // use gets its own variables, since a module binds a variable only once.
 //
 // Under kAll, a variable that is bound to a function, or to a tuple that holds one, stands for it.
-// A literal is flat before it is called, so frames of literals lie in each other only where
-// functions are handed to functions.
+// A literal is flat before it is called, so frames of literals lie in each other only if functions
+// are passed to functions.
 #include "tenon/passes/inline.h"
 
 #include <algorithm>
@@ -28,7 +28,8 @@ namespace {
 using ir::Expr;
 using ir::FunctionNode;
 
-// Of calls of literals inside each other. Types bound it, but they need not be known yet.
+// The most calls of literals inside each other. Types bound their number, but they need not be
+// known yet.
 constexpr int kMaxLiterals = 1000;
 
 std::vector<std::string> GlobalsOf(const Expr& function) {
@@ -51,7 +52,7 @@ struct Frame {
   std::size_t next = 0;
   std::string flat = "";  // the function whose flat form this is; empty for a call
   int literals = 0;       // calls of literals around it, with its own
-  // Of variables of lets, which may stand for their values.
+  // Bindings of variables of lets, which may stand for their values.
   std::unordered_map<Expr, Bound, ir::ExprHash> bound = {};
 };
 
@@ -70,7 +71,7 @@ Expr OverValues(const Expr& e, const ir::NodeTable<Expr>& values) {
   return changed ? ir::WithChildren(e, std::move(children), ir::Type()) : e;
 }
 
-// Those of kernels and patterns stay.
+// Whether a literal may be inlined. Those of kernels and patterns stay.
 bool MayInline(const FunctionNode& literal) {
   return literal.HasAttr("Compiler") || !(literal.is_primitive() || literal.HasAttr("Composite"));
 }
@@ -79,7 +80,8 @@ bool IsFunction(const Expr& value) {
   return value.kind() == ir::ExprKind::kGlobalVar || (literal != nullptr && MayInline(*literal));
 }
 
-// A variable of a let comes after its value. One that its own value reads stands for nothing.
+// Finds what variables are bound to. A variable of a let comes after its value. If its own value
+// reads it, it does not stand for that value.
 void FindBound(Frame* frame) {
   std::unordered_map<Expr, std::vector<Expr>, ir::ExprHash> variables;  // by value
   for (const Expr& e : frame->nodes) {
@@ -166,7 +168,7 @@ class Inliner {
     }
     return false;
   }
-  // A branch may call any function; where it stands changes nothing about that.
+  // Whether calls of the function stay. A branch may call any function, wherever the branch is.
   bool StaysCalled(const std::string& name) const {
     const Expr function = module_.Find(name);
     return rule_ == InlineRule::kOutlined &&
@@ -280,7 +282,7 @@ class Inliner {
       tuples_.insert(e);
   }
 
-  // What a projection out of a tuple that holds functions gives; none for all else.
+  // The field that a projection takes out of a tuple that holds functions. None for all else.
   Expr FieldOfTuple(const Expr& e) const {
     const auto* item = e.As<ir::TupleGetItemNode>();
     if (item == nullptr || !tuples_.contains(item->tuple)) return Expr();

@@ -36,7 +36,7 @@ struct QnnLegalization {
   LegalizeCall legalize;
 };
 
-// Both throw what InferType throws for results of other types, with a note that names the
+// Both functions throw what InferType throws for results of other types, with a note that names the
 // operators.
 ir::Module Legalize(const ir::Module& module, const Target& target);
 ir::Module LegalizeQnn(const ir::Module& module, const Target& target);

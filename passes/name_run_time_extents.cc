@@ -46,7 +46,7 @@ ir::Module NameRunTimeExtents(const ir::Module& module) {
     });
     if (has_cut) with_cuts.push_back(name);
   }
-  // Of the first cut that has a variable: its function and its count.
+  // For each variable, the function and the count of the first cut that has it.
   std::map<std::string, std::pair<std::string, Expr>> counts;
   ir::Module named = module;
   for (const std::string& name : with_cuts) {

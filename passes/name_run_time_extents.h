@@ -21,8 +21,8 @@ ir::Module NameRunTimeExtents(const ir::Module& module);
 // Names of variables for calls that are made one after another.
 class RunTimeExtentNames {
  public:
-  // "#hint", with a number after it where that is taken. Cuts of equal extents by equal counts have
-  // one name. `count` has checked types.
+  // "#hint", with a number after it if that is taken. Cuts of equal extents by equal counts have
+  // the same name. `count` has checked types.
   std::string NameFor(const ir::Expr& count, const Dim& whole, std::string_view hint);
 
  private:

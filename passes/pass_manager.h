@@ -49,7 +49,7 @@ struct PassInstrument {
   // Before a pass runs; false leaves it out, unless it is required.
   std::function<bool(const Pass& pass, const ir::Module& module)> should_run = nullptr;
   std::function<void(const Pass& pass, const ir::Module& module)> before = nullptr;
-  // With the module that the pass made.
+  // After a pass has run, with the module that it made.
   std::function<void(const Pass& pass, const ir::Module& module, const PassRecord& record)> after =
       nullptr;
 };

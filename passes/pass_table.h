@@ -68,7 +68,7 @@ struct PassRow {
   void (*apply)(const GivenOptions& options, PassArguments* arguments) = nullptr;
 };
 
-// In the order in which tools list the passes.
+// The rows, in the order in which tools list the passes.
 std::span<const PassRow> PassTable();
 // Null when no pass has this name.
 const PassRow* FindRow(std::string_view name);

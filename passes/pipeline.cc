@@ -19,7 +19,7 @@ struct Step {
   int min_opt_level;
   // Empty: always.
   std::string_view when;
-  // Of its place; empty where any will do.
+  // The reason for its place. Empty if any place will do.
   std::string_view why;
   // Null: always.
   bool (*asked)(const PipelineOptions& options) = nullptr;
@@ -76,7 +76,7 @@ constexpr std::array kSteps = {
     Step{"FuseOps", 0, "", "level 0 makes each call a kernel of its own"},
 };
 
-// Of passes that run only by name and are algebra, or combine branches.
+// The levels of passes that run only by name and are algebra, or combine branches.
 constexpr std::array<std::pair<std::string_view, int>, 7> kOtherLevels = {
     {{"AlterOpLayout", 3},
      {"BackwardFoldScaleAxis", 3},

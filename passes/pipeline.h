@@ -16,9 +16,9 @@
 
 namespace tenon::passes {
 
-// From a module as it comes to one of fused functions. Level 0: every call is its own kernel; 1:
-// fusion; 2: constant folding; 3: algebra (affine folding, simplification, common subexpressions);
-// 4: combining of branches.
+// Goes from a module as it comes to one of fused functions. Level 0: every call is its own kernel;
+// 1: fusion; 2: constant folding; 3: algebra (affine folding, simplification, common
+// subexpressions); 4: combining of branches.
 struct PipelineOptions {
   FuseOptions fuse;                     // how fusion groups from level 1 on
   FoldAffineReport* folding = nullptr;  // gets what affine folding did
@@ -33,7 +33,7 @@ Pipeline DefaultPipeline(const ConstantEvaluator& evaluate, int opt_level,
                          const PipelineOptions& options = {});
 
 // The level from which a pass runs: that of its first step in the pipeline or, for one that runs
-// only by name, that of what it is like. 0 for a pass that is not in the table.
+// only by name, that of similar passes. 0 for a pass that is not in the table.
 int LevelOf(std::string_view pass);
 
 // The steps in order, and the passes that run only by name, as Markdown tables. `tenon passes`

@@ -13,8 +13,8 @@
 namespace tenon::quantize {
 
 // One histogram for each value of @main, all of float32. The module is run with these values as its
-// results; the memory is that of one run. Throws InvalidArgument where there is no sample, and for
-// a value that is infinite or NaN, naming value and sample; and what Compile and Run return.
+// results; the memory is that of one run. Throws InvalidArgument if there is no sample, and for a
+// value that is infinite or NaN, naming value and sample; and what Compile and Run return.
 std::vector<Histogram> Calibrate(const ir::Module& module, const std::vector<ir::Expr>& values,
                                  const SampleSource& samples, const CompileOptions& options);
 

@@ -8,11 +8,11 @@ namespace tenon::quantize {
 namespace {
 
 // Of a histogram that has seen nothing larger: far below what matters beside any other value.
-constexpr double kLeastLimit = 0x1p-100;
+constexpr double kMinLimit = 0x1p-100;
 
 }  // namespace
 
-Histogram::Histogram() : bins_(kBins, 0), limit_(kLeastLimit) {}
+Histogram::Histogram() : bins_(kBins, 0), limit_(kMinLimit) {}
 
 bool Histogram::Add(const NDArray& values) {
   const float* first = values.data<float>();

@@ -44,7 +44,7 @@ struct Quantized {
   QuantizeReport report;
 };
 
-// Errors: InvalidArgument where there is no sample, for a sample that the module does not take, for
+// Errors: InvalidArgument if there is no sample, for a sample that the module does not take, for
 // values that are not finite, options out of range, and where the module has no product of float32;
 // NotFound for a name in keep_float that no product has; Unimplemented for extents that are
 // variables; those of Compile.

@@ -12,7 +12,7 @@ namespace tenon::runtime {
 // "float32 (n, 3)".
 std::string Describe(const InputInfo& input);
 
-// Throws InvalidArgument for an array that is none of the inputs.
+// Throws InvalidArgument for an array that is not one of the inputs.
 void RefuseUnknown(const std::vector<InputInfo>& wanted, const Inputs& inputs);
 
 // The arrays in the order of `wanted`. Throws InvalidArgument for an input that is missing,

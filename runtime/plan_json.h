@@ -15,7 +15,7 @@
 
 namespace tenon::runtime {
 
-// Throws DataLoss naming `file` for a text that is no JSON, or deeper than these files are.
+// Throws DataLoss naming `file` for a text that is not JSON, or deeper than these files are.
 Json ParsedJson(const std::string& text, const char* file);
 
 Json ExtentsJson(const std::vector<RunTimeExtent>& extents);

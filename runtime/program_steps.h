@@ -46,7 +46,7 @@ struct Step {
   std::string needed_by = {};
 };
 
-// What an array in a register must be. An extent that is no number is known at run time.
+// What an array in a register must be. An extent that is not a number is known at run time.
 struct ArrayType {
   DataType dtype;
   std::vector<Dim> extents;

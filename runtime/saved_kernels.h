@@ -19,7 +19,7 @@ namespace tenon::runtime {
 // Copies share the code, which stays as long as one of them or a kernel does.
 class SavedKernels {
  public:
-  // The file is whole: the dynamic linker trusts it. Throws DataLoss for what is no library of
+  // The file is whole: the dynamic linker trusts it. Throws DataLoss for what is not a library of
   // kernels of these names, and FailedPrecondition for a CPU that lacks a feature, naming it.
   SavedKernels(const std::string& path, const std::vector<std::string>& names);
 

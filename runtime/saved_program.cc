@@ -88,7 +88,7 @@ Json PartJson(const PlannedPart& part) {
 
 std::size_t ReadCount(const Reader& json) { return static_cast<std::size_t>(json.Integer()); }
 
-// An extent that is no number is "?".
+// An extent that is not a number is "?".
 Dim ReadExtent(const Reader& json) {
   if (!json.IsString()) return json.Integer();
   if (json.String() != "?") json.Refuse("must be a whole number or \"?\"");

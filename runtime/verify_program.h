@@ -10,8 +10,8 @@
 namespace tenon::runtime {
 
 // Throws DataLoss naming the function, the step and the rule that it breaks. What it cannot know
-// before a run, the sizes of arrays with extents that are no numbers, a run compares. `inputs` is a
-// plan of inputs alone. The plans of parts must be verified (VerifyPlan).
+// before a run, the sizes of arrays with extents that are not numbers, a run compares. `inputs` is
+// a plan of inputs alone. The plans of parts must be verified (VerifyPlan).
 void VerifyProgram(const PlannedProgram& program, const Plan& inputs);
 
 // Of a program whose steps are verified: that each variable of a part has a value when it runs.

@@ -1,6 +1,6 @@
 // Blocks that were used last are taken first, since they are in the caches. One that is too small
-// makes room for a larger one, with some to spare: sizes that grow step by step would otherwise
-// ask the operating system for fresh pages each time.
+// makes room for a larger one, with some to spare, so that sizes that grow step by step do not ask
+// the operating system for fresh pages each time.
 #include "tenon/runtime/working_memory.h"
 
 #include <utility>

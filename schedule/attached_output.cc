@@ -3,12 +3,12 @@
 // one of those boxes' dimensions, and both dimensions are of the same size, the regions cover it,
 // too: for any element of the output there is one of the host's result with the same indices there,
 // and the iteration that stores it computes the output's. All other dimensions are computed whole.
-// Overhang of splits is guarded in both. Only where the host has no elements there may be no such
+// Overhang of splits is guarded in both. Only if the host has no elements may there be no such
 // iteration.
 //
-// Threads compute different elements: boxes that begin at multiples of their size are equal or
-// apart. Counted through, they must have greater numbers in a later iteration of the parallel loop
-// than in an earlier one, whatever the loops inside it do.
+// Threads compute different elements. Boxes that begin at multiples of their size are equal or
+// apart. If the boxes are numbered, a later iteration of the parallel loop must have greater
+// numbers than an earlier one, whatever the loops inside it do.
 #include "tenon/schedule/attached_output.h"
 
 #include <algorithm>
@@ -46,8 +46,8 @@ std::vector<OuterLoop> OuterLoops(const Stage& host, const IterVar& axis) {
   return loops;
 }
 
-// `needed`, with the dimensions whole in which it is none of the host's ranges; nothing where the
-// host may have no elements.
+// `needed`, but whole in those dimensions in which it is not one of the host's ranges. Nothing if
+// the host may have no elements.
 std::optional<std::vector<Range>> CoveringRegion(const std::vector<Expr>& shape,
                                                  const std::vector<Range>& needed,
                                                  const std::vector<Expr>& host_shape,
@@ -70,7 +70,7 @@ std::optional<std::vector<Range>> CoveringRegion(const std::vector<Expr>& shape,
     }
   }
   for (std::size_t d = 0; d < host_shape.size(); ++d) {
-    // Without elements along an extent that both have, there are none to compute.
+    // If an extent that both have is 0, there are no elements to compute.
     const bool is_shared = std::ranges::any_of(
         shape, [&](const Expr& extent) { return loop::StructuralEqual(extent, host_shape[d]); });
     if (!used[d] && !is_shared && !loop::CanProve(host_shape[d] >= 1, bounds)) return std::nullopt;
@@ -78,7 +78,8 @@ std::optional<std::vector<Range>> CoveringRegion(const std::vector<Expr>& shape,
   return region;
 }
 
-// The number of the region among boxes of its size; undefined where it begins elsewhere.
+// The number of the region among boxes of its size. Undefined if it does not begin where such a box
+// does.
 Expr BoxNumber(const std::vector<Expr>& shape, const std::vector<Range>& region,
                const loop::Bounds& bounds) {
   Expr number = 0;
@@ -94,7 +95,7 @@ Expr BoxNumber(const std::vector<Expr>& shape, const std::vector<Range>& region,
   return loop::Simplify(number, bounds);
 }
 
-// Where an iteration runs, the host has elements along each axis.
+// Assumes that the host has elements along each axis, as it has where an iteration runs.
 void AssumeElements(const std::vector<Expr>& host_shape, loop::Bounds* bounds) {
   for (const Expr& extent : host_shape) {
     if (extent.kind() != loop::ExprKind::kVar) continue;

@@ -12,10 +12,10 @@
 
 namespace tenon::schedule {
 
-// What an iteration of the loop over `axis` of `host` computes of `output`: `needed`, which
-// `inside`, the loop's body, reads, and the whole of dimensions in which iterations do not step
-// through the output as they do through the host's own result. Throws InvalidArgument unless all
-// iterations together compute every element, and threads different ones. Requires that `host` is
+// What an iteration of the loop over `axis` of `host` computes of `output`. It is `needed`, which
+// `inside`, the loop's body, reads. Dimensions in which iterations do not step through the output
+// as they do through the host's own result are whole. Throws InvalidArgument unless all iterations
+// together compute every element, and threads compute different ones. Requires that `host` is
 // computed at the root, as a whole.
 std::vector<Range> RegionOfOutput(const Stage& output, const Stage& host, const IterVar& axis,
                                   const std::vector<Range>& needed, const loop::Stmt& inside,

@@ -1,5 +1,5 @@
-// The region that the loop's body reads decides how much an iteration computes; each way of placing
-// a producer differs in how much of it is computed again, and in where its memory stands.
+// The region that the loop's body reads decides how much an iteration computes. The ways of placing
+// a producer differ in how much of it is computed again, and in where its memory is.
 #include "tenon/schedule/attachments.h"
 
 #include <utility>
@@ -35,9 +35,9 @@ Stmt Attachments::PlacePlainly(const Stage& producer, const Stmt& inside) {
   return result;
 }
 
-// Into the caller's memory. The parameter becomes another buffer, which only `inside` knows:
-// whoever reads the output elsewhere may do so before it is computed, and CheckPlacements finds
-// the former buffer there.
+// Computes into the caller's memory. The parameter becomes another buffer, which only `inside`
+// knows. Whoever reads the output elsewhere may do so before it is computed, and CheckPlacements
+// finds the former buffer there.
 Stmt Attachments::PlaceOutput(const Stage& producer, const Stage& stage, const IterVar& axis,
                               const Stmt& inside) {
   if (stage.placement() != Stage::Placement::kRoot || !stage.op()->is_compute() ||
@@ -60,8 +60,8 @@ Stmt Attachments::PlaceOutput(const Stage& producer, const Stage& stage, const I
   return result;
 }
 
-// Iteration v computes into copy (v + 1) mod 2 what the next one reads, and reads copy v mod 2;
-// what iteration 0 reads is computed before the loop.
+// Iteration v computes what the next one reads into copy (v + 1) mod 2, and reads copy v mod 2.
+// What iteration 0 reads is computed before the loop.
 Stmt Attachments::PlaceTwice(const Stage& producer, const Stage& stage, const IterVar& axis,
                              const Expr& extent, const Stmt& inside) {
   RequireSerial("double_buffer", producer, stage, axis);
@@ -73,7 +73,7 @@ Stmt Attachments::PlaceTwice(const Stage& producer, const Stage& stage, const It
                "iterations read parts of different size; they must be alike");
   }
   const Stmt nest = Nest(lowering_, producer, region);
-  // For the iteration that `v` is, into the copy for it.
+  // Computes what iteration `v` reads, into the copy for it.
   const auto compute = [&](const std::vector<Box>& boxes, const Expr& v) {
     Stmt stmt = loop::Substitute(nest, {{axis.var, v}});
     std::vector<Expr> begin;
@@ -92,9 +92,8 @@ Stmt Attachments::PlaceTwice(const Stage& producer, const Stage& stage, const It
   return loop::Seq({loop::If(axis.var + 1 < extent, compute(boxes, Expr(axis.var) + 1)), use});
 }
 
-// Every iteration computes what the one before has not, into memory around the loop. What it
-// computes itself reads as a whole window would, so that the window of a stage that it reads
-// moves along with it.
+// Every iteration computes what the one before has not, into memory around the loop. Its reads are
+// those of a whole window, so that the window of a stage that it reads moves along with it.
 Stmt Attachments::PlaceRolling(const Stage& producer, const Stage& stage, const IterVar& axis,
                                const Stmt& inside) {
   RequireSerial("rolling_buffer", producer, stage, axis);
@@ -112,9 +111,9 @@ Stmt Attachments::PlaceRolling(const Stage& producer, const Stage& stage, const 
   return all;
 }
 
-// Into memory that stands around an outer loop. The buffers become others, which only this loop
-// knows: CheckPlacements finds the former ones where somebody else reads them. A window that
-// slides along the loop computes only what is new.
+// Computes into memory that is around an outer loop. The buffers become others, which only this
+// loop knows, and CheckPlacements finds the former ones where somebody else reads them. A window
+// that slides along the loop computes only what is new.
 Stmt Attachments::PlaceStored(const Stage& producer, const Stage& stage, const IterVar& axis,
                               const Expr& extent, const Stmt& inside) {
   std::vector<Range> region = RegionNeeded(producer, inside, lowering_.bounds);
@@ -137,7 +136,7 @@ Stmt Attachments::PlaceStored(const Stage& producer, const Stage& stage, const I
 
 Stmt Attachments::AllocateStored(const Stage& producer, Stmt stmt) {
   for (const loop::Buffer& buffer : std::exchange(stored_[&producer], {})) {
-    // It may be that of an attempt at a scan's step, which is no more.
+    // The memory may belong to an attempt at a scan's step that was given up.
     const auto region = RegionTouched(stmt, buffer, lowering_.bounds);
     if (region) stmt = AllocateBox(producer, buffer, *region, stmt);
   }

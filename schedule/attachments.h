@@ -17,20 +17,20 @@ class Attachments {
  public:
   explicit Attachments(Lowering& lowering) : lowering_(lowering) {}
 
-  // The producer before `inside`, for the region that it reads, in the way that the producer's
-  // marks and storage ask for. Throws InvalidArgument where the loop over `axis` of `stage` does
-  // not allow that way.
+  // Puts the producer before `inside`, for the region that that reads, in the way that the
+  // producer's marks and storage ask for. Throws InvalidArgument if the loop over `axis` of `stage`
+  // does not allow that way.
   loop::Stmt Place(const Stage& producer, const Stage& stage, const IterVar& axis,
                    const loop::Expr& extent, const loop::Stmt& inside);
-  // In memory of its own, computed each time.
+  // Puts the producer there in memory of its own, computed each time.
   loop::Stmt PlacePlainly(const Stage& producer, const loop::Stmt& inside);
 
-  // What stages inside the loop have asked for around it: memory of all iterations, and what the
-  // first iteration finds there.
+  // Adds what stages inside the loop have asked for around it: memory of all iterations, and what
+  // the first iteration finds there.
   loop::Stmt AddFirstCopies(const IterVar& axis, loop::Stmt loop);
-  // The memory of what is computed further inside and stored at this loop.
+  // Adds the memory of what is computed further inside and stored at this loop.
   loop::Stmt AllocateAt(const Stage& stage, const IterVar& axis, loop::Stmt inside);
-  // The memory of a stage that is stored further outside than it is computed, around `stmt`.
+  // Adds the memory of a stage that is stored further outside than it is computed, around `stmt`.
   loop::Stmt AllocateStored(const Stage& producer, loop::Stmt stmt);
 
  private:
@@ -43,7 +43,7 @@ class Attachments {
   loop::Stmt PlaceStored(const Stage& producer, const Stage& stage, const IterVar& axis,
                          const loop::Expr& extent, const loop::Stmt& inside);
 
-  // What is to stand before the loop of that variable once it is made.
+  // What to put before the loop of that variable once it is made.
   struct FirstCopy {
     loop::Stmt compute;
     std::vector<loop::Buffer> memory;
@@ -52,7 +52,8 @@ class Attachments {
   Lowering& lowering_;
   std::unordered_map<loop::Expr, std::vector<FirstCopy>, loop::ExprHash, loop::ExprSame>
       first_copies_;
-  // Of stages that are stored further outside, the buffers that stand for their outputs until then.
+  // For stages that are stored further outside, the buffers that stand for their outputs until
+  // then.
   std::unordered_map<const Stage*, std::vector<loop::Buffer>> stored_;
 };
 

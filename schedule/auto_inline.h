@@ -12,13 +12,13 @@ namespace tenon::schedule {
 enum class Dataflow {
   kElementwise,  // reads every tensor at exactly its own index
   kBroadcast,    // reads at some of its own indices, in their order
-  kInjective,    // any operation that is no reduction
+  kInjective,    // any operation that is not a reduction
   kReduction,
 };
 Dataflow DataflowOf(const te::OperationNode& op);
 
-// Inline every computed stage of one output of that class that is no output of the schedule and not
-// computed at a loop.
+// Inline every computed stage of that class that has one output, is not an output of the schedule,
+// and is not computed at a loop.
 void AutoInlineElemWise(Schedule& schedule);
 void AutoInlineBroadcast(Schedule& schedule);
 void AutoInlineInjective(Schedule& schedule);

@@ -1,5 +1,5 @@
-// A[i] read by C becomes A.local[i] = A[i], read by C. Where the copy is made and how much of it is
-// then the copy's own placement.
+// A[i] read by C becomes A.local[i] = A[i], read by C. The copy's own placement then says where the
+// copy is made, and how much of it.
 #include <algorithm>
 
 #include "tenon/schedule/rewrite.h"

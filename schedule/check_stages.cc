@@ -163,7 +163,7 @@ void CheckVectorLoops(const Stage& stage) {
   }
 }
 
-// A mark of memory that the stage does not have, or not at a loop, would say nothing.
+// A mark of memory would say nothing if the stage does not have such memory, or not at a loop.
 void CheckMemoryMarks(const Stage& stage) {
   const auto refuse = [&](const char* primitive, std::string_view reason) {
     throw InvalidArgument(StrCat(primitive, ": stage ", stage.name(), " is ", reason));
@@ -178,7 +178,7 @@ void CheckMemoryMarks(const Stage& stage) {
     refuse("storage_align", "inlined, so that it has no memory whose strides could be aligned");
 }
 
-// What is loaded whatever the values are: not in a branch of a selection.
+// Checks what is loaded whatever the values are, so not in a branch of a selection.
 class ReadCheck {
  public:
   ReadCheck(const Stage& stage, const loop::Bounds& ranges, const std::string& function)
@@ -198,8 +198,8 @@ class ReadCheck {
   // From now on, indices that use one of these must be known to be inside of what there is.
   void Require(std::vector<Var> rounded) { rounded_ = std::move(rounded); }
 
-  // From now on, nothing is read where `condition` does not hold: what bounds an axis there holds
-  // for what is checked later.
+  // From now on, nothing is read where `condition` does not hold. What it says of the bounds of an
+  // axis holds for what is checked later.
   void Assume(const Expr& condition) {
     const loop::Bounds all = bounds_;
     std::vector<Expr> parts;
@@ -235,7 +235,7 @@ class ReadCheck {
   }
 
  private:
-  // Where only the branch that is taken is evaluated, its axes are in the ranges that the condition
+  // If only the branch that is taken is evaluated, its axes are in the ranges that the condition
   // leaves them.
   void CheckBranches(const loop::SelectNode& select) {
     const loop::Bounds all = bounds_;
@@ -269,7 +269,7 @@ class ReadCheck {
                ", whose extent is ", extent, "; the index is ", loop::Print(load.indices[d])));
   }
 
-  // The first and the last of the indices, where they are known; the axes take all values.
+  // The first and the last of the indices, if they are known. The axes take all values.
   loop::Interval Reached(const Expr& index) const {
     const loop::Linear sum = loop::ToLinear(index, bounds_);
     loop::Interval reached{sum.constant, sum.constant};

@@ -14,9 +14,9 @@ namespace tenon::schedule {
 
 std::optional<std::int64_t> ConstantOf(const loop::Expr& e);
 
-// Lines that a row of the box lies in at most, without one that the next iteration of `axis` begins
-// with. Buffers begin where a line does, and rows at multiples of what divides their variables'
-// steps.
+// The most lines that a row of the box lies in, without one that the next iteration of `axis`
+// begins with. Buffers begin where a line does, and rows begin at multiples of what divides their
+// variables' steps.
 loop::Expr LinesOfRow(const loop::Buffer& buffer, const std::vector<Range>& box,
                       const loop::Var& axis);
 
@@ -25,14 +25,14 @@ loop::Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& box,
                     const loop::Expr& lines, bool is_written,
                     loop::ForKind kind = loop::ForKind::kSerial);
 
-// How many dimensions of the box stand before those that are one piece of memory; nothing unless
-// all extents are constant.
+// How many dimensions of the box come before those that are one piece of memory. Nothing unless all
+// extents are constant.
 std::optional<std::size_t> DimensionsOfPieces(const loop::Buffer& buffer,
                                               const std::vector<Range>& box);
 
-// Fetches share `number` of `shares` of the box, before whose pieces stand so many dimensions, to
-// read it: a part of every piece, or where there are as many pieces, but none has as many lines,
-// some of them. `axis`: as in LinesOfRow.
+// Fetches share `number` of `shares` of the box, to read it. `dimensions` is how many come before
+// its pieces. A share is a part of every piece. If there are as many pieces as shares, but no piece
+// has as many lines, a share is some of the pieces. `axis` is as in LinesOfRow.
 loop::Stmt FetchShare(const loop::Buffer& buffer, std::vector<Range> box, std::size_t dimensions,
                       const loop::Expr& number, std::int64_t shares, const loop::Var& axis);
 

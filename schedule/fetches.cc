@@ -1,5 +1,5 @@
-// A fetch is one call for each line of a box, or of a share of a block, at addresses that may lie
-// past the tensor's end: what is not there is not fetched.
+// A fetch is one call for each line of a box, or of a share of a block. Addresses may lie past the
+// tensor's end; what is not there is not fetched.
 #include "tenon/schedule/fetches.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using loop::Expr;
 using loop::Stmt;
 using loop::Var;
 
-// Loads of a buffer as those of one whose dimensions from `first` on are one.
+// Makes loads of a buffer loads of one whose dimensions from `first` on are one.
 class JoinDimensions : public loop::StmtMutator {
  public:
   JoinDimensions(const loop::Buffer& buffer, std::size_t first) : buffer_(buffer), first_(first) {
@@ -68,8 +68,8 @@ std::optional<std::int64_t> LinesOf(const loop::Buffer& buffer, const std::vecto
   return lines;
 }
 
-// The box that covers what `stmt`, inside the loop of `axis`, reads, in the fewest lines: its last
-// dimensions may be taken as one, since pixels that are counted through several rows lie one behind
+// The box that covers what `stmt`, inside the loop of `axis`, reads, in the fewest lines. Its last
+// dimensions may be taken as one, since pixels that are counted through several rows lie one after
 // the other.
 std::optional<std::vector<Range>> ReadInFewestLines(const Stmt& stmt, const Var& axis,
                                                     const loop::Buffer& buffer,
@@ -95,7 +95,7 @@ bool HaveSameShape(const loop::Buffer& a, const loop::Buffer& b) {
                     loop::StructuralEqual);
 }
 
-// A loop of a stage, and what stands inside.
+// A loop of a stage, and what is inside it.
 class Fetcher {
  public:
   Fetcher(const Schedule& schedule, const loop::Bounds& bounds, const Stage& stage,
@@ -137,7 +137,7 @@ class Fetcher {
   Stmt operator()(const NextBlockMark& mark) const {
     constexpr const char* kName = "prefetch_next_block";
     const loop::Buffer& buffer = Fetchable(kName, mark.tensor);
-    // A stage at the root has the loop over places itself: it fetches one share at each.
+    // A stage at the root has the loop over places itself, and fetches one share at each.
     const bool is_at_root = stage_.placement() != Stage::Placement::kAt;
     std::optional<std::vector<Range>> block =
         is_at_root ? BlockAtRoot(buffer) : BlockOfLoop(buffer);
@@ -167,7 +167,7 @@ class Fetcher {
                       bounds_);
   }
 
-  // What one iteration of it reads: of a block that may be cut short all.
+  // What one iteration of the loop reads. For a block that may be cut short, it is all of it.
   std::optional<std::vector<Range>> BlockAtRoot(const loop::Buffer& buffer) const {
     auto block = ReadInFewestLines(inside_, axis_.var, buffer, bounds_);
     if (!block) return block;

@@ -1,5 +1,5 @@
-// What the calls Prefetch and PrefetchNextBlock make of a loop. Only files inside schedule/ include
-// this header.
+// What the calls Prefetch and PrefetchNextBlock turn a loop into. Only files inside schedule/
+// include this header.
 #ifndef TENON_SCHEDULE_FETCHES_H_
 #define TENON_SCHEDULE_FETCHES_H_
 

@@ -12,7 +12,7 @@ namespace tenon::schedule {
 class Group {
  public:
   // Computes every member that is at the root inside that loop of `parent`, as Stage::ComputeAt
-  // does. Legal when it is for each of them; otherwise none moves.
+  // does. Legal if it is legal for each of them; if not, none moves.
   void ComputeAt(const Stage& parent, const IterVar& axis);
 
   // Producers first.

@@ -64,7 +64,7 @@ class Inverter {
                                  "; the layout must be one-to-one and cover everything"));
   }
 
-  // The index that the digits are of, and how many values they have.
+  // The index that has these digits, and how many values they have.
   std::pair<Expr, std::int64_t> Join(std::size_t i,
                                      std::vector<std::pair<Term, Expr>>& digits) const {
     std::sort(digits.begin(), digits.end(),

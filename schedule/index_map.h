@@ -28,15 +28,15 @@ struct InverseMap {
   std::vector<loop::Var> from;
   std::vector<loop::Expr> to;
   std::vector<std::int64_t> extents;
-  // Of each index that it gives whether some indices of the map lead to none of the box: where the
-  // layout has room for more.
+  // For each index that it gives, whether some indices of the map lead to none of the box, because
+  // the layout has room for more.
   std::vector<bool> has_padding;
 };
 
-// `map` over the box of the given extents, inverted. Each index it gives must be a sum of multiples
-// of indices, of FloorDiv and FloorMod of them by constants, that counts through the values without
-// a gap; all together must take every index apart whole, or with padding at least so. Throws
-// InvalidArgument with `who` and the reason otherwise.
+// `map` over the box of the given extents, inverted. Each index that it gives must be a sum of
+// multiples of indices, or of FloorDiv and FloorMod of them by constants, that counts through its
+// values without a gap. All together must take every index apart completely; with padding they may
+// give more. If not, throws InvalidArgument with `who` and the reason.
 InverseMap Invert(const std::string& who, const IndexMap& map,
                   const std::vector<std::int64_t>& extents, bool may_pad = false);
 

@@ -18,15 +18,15 @@ Expr Inliner::Mutate(const Expr& e) {
   const Stage* stage = schedule_.Find(tensor.op().get());
   if (stage == nullptr || stage->placement() != Stage::Placement::kInline) return mutated;
   const te::OperationNode& op = *stage->op();
-  // Without sharing, a chain of x + x would double at each step, and so would one of x[k - 1] +
-  // x[k - 2]. That one shares only where reads of a body are inlined after its axes have become the
+  // Without sharing, a chain of x + x would double at each step, and so would one of x[k - 1] + x[k
+  // - 2]. The latter shares only if reads of a body are inlined after its axes have become the
   // reader's indices.
   for (const auto& [indices, inlined] : inlined_[load->buffer.get()]) {
     if (std::ranges::equal(indices, load->indices, loop::StructuralEqual)) return inlined;
   }
   loop::ExprMap values;
   for (std::size_t d = 0; d < op.axes.size(); ++d) values[op.axes[d].var] = load->indices[d];
-  // Each takes stack of its own while those that it reads are inlined.
+  // Each level takes stack of its own while what it reads is inlined.
   constexpr int kMaxNesting = 2048;
   if (++level_ > kMaxNesting) {
     throw InvalidArgument(StrCat("compute_inline: stage ", stage->name(), " is inlined with ",

@@ -23,7 +23,8 @@ class Inliner : public loop::ExprMutator {
  private:
   const Schedule& schedule_;
   int level_ = 0;  // of stages that are being inlined, one in the other
-  // Of each tensor, by the indices at which it is read. Schedules keep the buffers alive.
+  // For each tensor, what was inlined by the indices at which it is read. Schedules keep the
+  // buffers alive.
   std::unordered_map<const loop::BufferNode*,
                      std::vector<std::pair<std::vector<loop::Expr>, loop::Expr>>>
       inlined_;

@@ -1,5 +1,5 @@
-// Readers first: the elements of an operation that are needed are loops around what computes them,
-// of which RegionRead knows what they read.
+// Goes through readers first. The elements of an operation that are needed become loops around what
+// computes them, and RegionRead knows what these read.
 #include "tenon/schedule/input_regions.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using loop::Expr;
 using loop::Stmt;
 using te::IterVar;
 
-// The elements of `region`, by all expressions that they are computed with.
+// Loops over the elements of `region`, with all expressions that they are computed from.
 Stmt LoopsOver(const te::OperationNode& op, const std::vector<Range>& region) {
   std::vector<Stmt> values;
   for (const Expr& e : op.Expressions()) values.push_back(loop::Evaluate(e));

@@ -15,14 +15,14 @@ namespace tenon::schedule {
 
 struct TensorRegion {
   te::Tensor tensor;
-  std::vector<Range> region;  // one range a dimension
+  std::vector<Range> region;  // one range per dimension
 };
 
-// Of every tensor that computing `region` of `output` reads, placeholders and computed ones, a box
-// that covers what is read, in terms of the variables of `region`; readers come before what they
-// read. A dimension is whole where the box is not known to be smaller: at indices that are computed
-// from data, for what external operations and scans read. Reads that a condition guards count.
-// Throws InvalidArgument for a region of another rank.
+// For every tensor that computing `region` of `output` reads, placeholders and computed ones, a box
+// that covers what is read, in terms of the variables of `region`. Readers come before what they
+// read. A dimension is whole if the box is not known to be smaller, as for indices that are
+// computed from data and for what external operations and scans read. Reads that a condition guards
+// count, too. Throws InvalidArgument for a region of another rank.
 std::vector<TensorRegion> RegionsNeeded(const te::Tensor& output, const std::vector<Range>& region);
 
 std::string Print(const TensorRegion& part);

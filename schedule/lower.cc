@@ -1,8 +1,8 @@
-// Consumers first. The statement grows from the last stage's nest outwards: a root stage is
-// computed before all of it; a stage that is computed at a loop of another is put in front of that
+// Consumers first. The statement grows from the last stage's nest outwards. A root stage is
+// computed before all of it. A stage that is computed at a loop of another is put before that
 // loop's body, for the region that the body reads (schedule/region.h), into a buffer of that
-// region's size. Inlined stages are substituted into their readers before. The loop pipeline
-// transforms what comes of it.
+// region's size. Inlined stages are substituted into their readers before that. The loop pipeline
+// transforms the result.
 #include "tenon/schedule/lower.h"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ namespace {
 using loop::Expr;
 using loop::Stmt;
 
-// A step runs once for each turn of its scan's loop, or never, and what shares its loops would,
-// too.
+// A step runs once for each iteration of its scan's loop, or never. What shares its loops would do
+// so, too.
 void CheckSharersOfSteps(const Schedule& schedule, const ScanSteps& steps) {
   for (const auto& stage : schedule.stages()) {
     if (!stage->with()) continue;
@@ -100,7 +100,8 @@ class Lowerer {
         readers = body;
         body = loop::Seq({Root(stage), body});
       }
-      // Of stages that share loops the one that has them comes last here, and around it all memory.
+      // Among stages that share loops, the one that has them comes last here, with all memory
+      // around it.
       memory.push_back(&stage);
       if (!has_loops) continue;
       for (const Stage* stored : std::exchange(memory, {})) {
@@ -113,8 +114,7 @@ class Lowerer {
     return body;
   }
 
-  // External operations read memory, so what they read is stored even where it is inlined
-  // elsewhere.
+  // External operations read memory, so what they read is stored even if it is inlined elsewhere.
   bool IsAtRoot(const Stage& stage) const {
     if (stage.placement() != Stage::Placement::kInline)
       return stage.placement() == Stage::Placement::kRoot;
@@ -146,7 +146,8 @@ class Lowerer {
     const loop::Buffer& buffer = stage.op()->outputs[output];
     const std::vector<Range> whole = WholeRegion(buffer);
     const std::vector<Range> region = stage.op()->is_compute() ? RegionComputed(stage) : whole;
-    // All of it where it is: no access moves, and everything that follows is left as it is.
+    // All of it is stored where it is. So no access moves, and everything that follows stays as it
+    // is.
     if (SameRegion(region, whole) && stage.marks().alignments.empty() &&
         stage.marks().memory == buffer->memory)
       return loop::Allocate(buffer, stmt);
@@ -170,7 +171,7 @@ class Lowerer {
                 }};
   }
 
-  // Inside that loop of `stage`, what others compute that share it as their last one.
+  // Adds, inside that loop of `stage`, what others compute that share it as their last one.
   Stmt AddSharers(const Stage& stage, const IterVar& axis, Stmt inside) {
     for (const auto& other : lowering_.schedule.stages()) {
       if (!other->with() || other->with()->stage != &stage) continue;
@@ -184,7 +185,8 @@ class Lowerer {
     return inside;
   }
 
-  // In front of `inside`, what is computed at this loop of `stage`; readers before what they read.
+  // Puts what is computed at this loop of `stage` before `inside`. Readers are placed before what
+  // they read.
   Stmt PlaceProducers(const Stage& stage, const IterVar& axis, const Expr& extent, Stmt inside) {
     const auto& stages = lowering_.schedule.stages();
     for (auto it = stages.rbegin(); it != stages.rend(); ++it) {

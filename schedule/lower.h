@@ -1,4 +1,4 @@
-// From a schedule to loops.
+// Lowers a schedule to loops.
 //
 // `args` are the kernel's parameters in order: every placeholder that is read and every output must
 // be among them. Symbolic extents of their shapes become the function's scalars. Errors
@@ -21,19 +21,19 @@
 
 namespace tenon::schedule {
 
-// A rule that whoever made the schedule has scheduled stages by.
+// A rule by which the maker of the schedule has scheduled stages.
 struct RuleUse {
   std::string rule, reason;
   std::vector<std::string> stages;
 };
 
-// The results are the same whatever these are.
+// The results are the same for all of these.
 struct LowerOptions {
   loop::RowLoads row_loads = loop::RowLoads::kParts;  // faster on some CPUs than on others
-  // Outputs larger than the caches are streamed (loop/transform/stream_results.h) where the
-  // schedule does not say so.
+  // Whether outputs larger than the caches are streamed (loop/transform/stream_results.h) even if
+  // the schedule does not say so.
   bool stream_results = true;
-  // What the function's symbolic extents are at least, whoever calls it.
+  // The least value of the function's symbolic extents, whoever calls it.
   std::int64_t min_extent = 0;
   std::vector<RuleUse> rules;  // shown before the calls of the schedule
   loop::PipelineOptions pipeline;

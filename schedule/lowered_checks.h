@@ -17,15 +17,15 @@ namespace tenon::schedule {
 void CheckArguments(const Schedule& schedule, const std::vector<Tensor>& args,
                     const ScanSteps& steps, const std::string& function);
 
-// Throws InvalidArgument for an output that is to be computed at a loop and still is a parameter:
+// Throws InvalidArgument for an output that should be computed at a loop and still is a parameter:
 // a loop that an intrinsic stands for computes nothing.
 void CheckOutputs(const Schedule& schedule, const std::vector<loop::Buffer>& parameters);
 
 // Throws InvalidArgument for a parallel loop inside another one.
 void CheckParallel(const loop::Stmt& body);
 
-// Throws InvalidArgument for a read of a buffer that is no parameter and not allocated: a stage
-// that some reader outside its place needs.
+// Throws InvalidArgument for a read of a buffer that is neither a parameter nor allocated, so for a
+// stage that some reader outside its place needs.
 void CheckPlacements(const loop::Stmt& body, const std::vector<loop::Buffer>& parameters);
 
 }  // namespace tenon::schedule

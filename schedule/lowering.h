@@ -1,6 +1,6 @@
 // What the parts of lowering share. Only files inside schedule/ include this header.
 //
-// The parts call each other: the nest of a stage has inside what is computed at its loops
+// The parts call each other. Inside the nest of a stage is what is computed at its loops
 // (attachments.h), whose nests are made in the same way. Lower joins them.
 #ifndef TENON_SCHEDULE_LOWERING_H_
 #define TENON_SCHEDULE_LOWERING_H_
@@ -23,7 +23,7 @@ struct Lowering {
   Parameters parameters;
   loop::Bounds bounds = {};  // of symbolic extents
   loop::Bounds ranges = {};  // also of the loops around, while nests are made
-  // What stands inside and around the loops of a stage.
+  // What is put inside and around the loops of a stage.
   std::function<LoopHooks(const Stage&)> hooks = {};
 };
 
@@ -31,7 +31,7 @@ struct Lowering {
 NestBody BodyOf(Lowering& lowering, const Stage& stage);
 
 // The loops of the stage over `region`, with all that is computed inside. Throws InvalidArgument
-// for a step of a scan of which the region has elements of other steps.
+// for a step of a scan if the region has elements of other steps.
 loop::Stmt Nest(Lowering& lowering, const Stage& stage, const std::vector<Range>& region);
 
 // `stmt` with memory for that region of an output of the stage around it.

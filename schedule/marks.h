@@ -21,7 +21,8 @@ struct Alignment {
   std::int64_t factor, offset;
 };
 
-// Inside the axis, what the iteration `offset` later reads of the tensor is fetched into the cache.
+// Inside the axis, each iteration fetches into the cache what the iteration `offset` later reads of
+// the tensor.
 struct PrefetchMark {
   te::Tensor tensor;
   te::IterVar axis;

@@ -55,7 +55,8 @@ std::vector<Range> RegionNeeded(const Stage& producer, const Stmt& inside,
   for (const loop::Buffer& buffer : producer.op()->outputs) {
     const std::optional<std::vector<Range>> read = RegionRead(inside, buffer, bounds);
     if (!read) continue;
-    // Outputs of one operation are computed together; any box but equal ones is covered whole.
+    // Outputs of one operation are computed together. If their boxes are not equal, all is
+    // computed.
     region = !region || SameRegion(*region, *read) ? *read : WholeRegion(buffer);
   }
   if (!region && producer.placement() != Stage::Placement::kAt) {

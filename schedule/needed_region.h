@@ -13,18 +13,18 @@ namespace tenon::schedule {
 std::vector<Range> WholeRegion(const loop::Buffer& buffer);
 bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b);
 
-// What `inside` reads of the producer's outputs, which are computed together; whole where it reads
-// different parts of them. Throws InvalidArgument when it reads nothing.
+// What `inside` reads of the producer's outputs, which are computed together. It is the whole if
+// different parts of them are read. Throws InvalidArgument if nothing is read.
 std::vector<Range> RegionNeeded(const Stage& producer, const loop::Stmt& inside,
                                 const loop::Bounds& bounds);
 
-// What the stage computes of its result when that is the whole of it: more than that where a split
+// What the stage computes if all of its result is needed. It is more than the result if a split
 // rounds an axis up.
 std::vector<Range> RegionComputed(const Stage& stage);
 
-// An axis that is a tensor intrinsic's is computed whole, and so is a vectorised one of which more
-// than half is needed where that makes it a whole vector: 14 lanes cost as much as 16, and LLVM
-// keeps whole vectors alone in registers.
+// Makes an axis of a tensor intrinsic whole, and also a vectorised axis of which more than half is
+// needed, if that makes it a whole vector: 14 lanes cost as much as 16, and LLVM keeps only whole
+// vectors in registers.
 void WidenLanes(const Stage& producer, std::vector<Range>& region);
 
 }  // namespace tenon::schedule

@@ -1,9 +1,9 @@
-// The arithmetic of axes is schedule/relation.h's. Of a reduction, the data loops
-// inside the first reduce loop run twice: once to set the identity, before that reduce loop, and
-// once inside it to update (Halide's "pure definition" and "update", here for one update). A loop
-// over data and reduce axes together runs for the updates alone; for the initial values its data
-// axes have loops of their own. Where the terms go to computed indices, the loops over these
-// dimensions set initial values alone; updates run in all other loops.
+// The arithmetic of axes is schedule/relation.h's. In a reduction, the data loops inside the first
+// reduce loop run twice: once to set the identity, before that reduce loop, and once inside it to
+// update (Halide's "pure definition" and "update", here for one update). A loop over data and
+// reduce axes together runs only for the updates; for the initial values its data axes have loops
+// of their own. If the terms go to computed indices, the loops over these dimensions only set
+// initial values, and updates run in all other loops.
 #include "tenon/schedule/nest.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ using loop::Expr;
 using loop::Stmt;
 using loop::Var;
 
-// Whether one operation joins two values, such as addition: loops of it are known by that form.
+// Whether a single operation, such as addition, joins two values. Loops of it are known by that
+// form.
 bool IsOneOperation(const te::Combiner& combiner) {
   if (combiner.result.size() != 1) return false;
   const auto* n = combiner.result[0].As<loop::BinaryNode>();
@@ -47,14 +48,14 @@ class NestAxes {
         updates_{stage.relations()} {}
 
  protected:
-  // A block that is moved inwards begins before the region where that is smaller than the block.
+  // A block that is moved inwards begins before the region if the region is smaller than the block.
   void RequireRoom() const {
     for (const Relation& relation : stage_.relations()) {
       const auto* split = std::get_if<SplitRelation>(&relation);
       if (split == nullptr || split->tail != Tail::kShiftInwards) continue;
       const Expr& extent = extent_.at(split->parent.var);
       const Expr& width = extent_.at(split->inner.var);
-      // Without elements there is no block.
+      // If there are no elements, there is no block.
       if (loop::CanProve(width <= extent, {}) || loop::CanProve(extent <= 0, {})) continue;
       throw InvalidArgument(StrCat("split: stage ", stage_.name(), ", axis ",
                                    split->parent.var.name(), ", Tail::kShiftInwards: the extent ",
@@ -63,7 +64,7 @@ class NestAxes {
     }
   }
 
-  // Also of the loops, whose ranges `bounds` gets.
+  // Infers the extents of axes and loops. `bounds` gets the loops' ranges.
   void InferExtents(loop::Bounds* bounds) {
     for (std::size_t d = 0; d < op_.axes.size(); ++d) extent_[op_.axes[d].var] = region_[d].extent;
     for (const IterVar& axis : op_.reduce_axes) extent_[axis.var] = axis.extent;
@@ -113,7 +114,8 @@ class NestAxes {
     return condition;
   }
 
-  // Of the terms: those that do not count, or belong to elements that are not there, read nothing.
+  // The condition on terms. Those that do not count, or belong to elements that are not there, read
+  // nothing.
   Expr TermCondition() const {
     const ByVar values = Values(updates_);
     Expr condition = OverhangCondition(updates_, /*with_reduce=*/true);
@@ -124,7 +126,8 @@ class NestAxes {
     return condition;
   }
 
-  // Of what a term is added to, at `indices`, some of which may be computed.
+  // The condition on the element that a term is added to, at `indices`, some of which may be
+  // computed.
   Expr ElementCondition(const std::vector<Expr>& indices) const {
     Expr condition = PredicateOf(indices);
     for (std::size_t d = 0; d < op_.axes.size(); ++d) {
@@ -138,11 +141,11 @@ class NestAxes {
     return condition;
   }
 
-  // What keeps loops before the ends of split axes, and to the terms that count.
+  // The condition that keeps loops before the ends of split axes, and to the terms that count.
   Expr OverhangCondition(const LoopSet& loops, bool with_reduce) const {
     std::vector<Relation> relations = loops.relations;
-    // There is room past the end of what is rounded up, and an update runs in no loop that only
-    // sets initial values.
+    // There is room past the end of what is rounded up, and an update does not run in a loop that
+    // only sets initial values.
     std::erase_if(relations, [&](const Relation& relation) {
       const auto* split = std::get_if<SplitRelation>(&relation);
       return split != nullptr &&
@@ -159,7 +162,7 @@ class NestAxes {
     return predicate ? (*predicate)(indices)[0] : loop::True();
   }
 
-  // Of an axis that is rounded up, what lies past the end is in memory as well.
+  // If an axis is rounded up, what lies past its end is in memory as well.
   bool IsWhole(std::size_t d) const {
     if (!loop::IsConstInt(region_[d].min, 0)) return false;
     if (loop::StructuralEqual(region_[d].extent, op_.outputs[0]->shape[d])) return true;
@@ -224,7 +227,7 @@ class NestMaker : public NestAxes {
     return loop::Seq(std::move(stores));
   }
 
-  // The update of a term where it counts and goes to an element of the region.
+  // The update of a term, if it counts and goes to an element of the region.
   Stmt CountedUpdate() const {
     const ByVar roots = RootSubstitution(updates_);
     std::vector<Expr> indices;
@@ -234,7 +237,7 @@ class NestMaker : public NestAxes {
         indices.push_back(roots.at(op_.axes[d].var));
         continue;
       }
-      // Read once: what it is read from cannot change on the way.
+      // It is read once, so what it is read from cannot change on the way.
       computed.emplace_back(Var("target"), loop::Substitute(body_.target[d], roots));
       indices.push_back(computed.back().first);
     }
@@ -266,7 +269,7 @@ class NestMaker : public NestAxes {
                          kind);
     }
     // All new values are computed before the first is stored, since each may depend on all old
-    // ones, and no value is computed twice.
+    // ones. No value is computed twice.
     std::vector<Var> values, joined;
     std::vector<Stmt> stores;
     const auto kind = combiner.is_order_free && body_.target.empty()
@@ -355,7 +358,7 @@ class NestMaker : public NestAxes {
       refuse("the axis has been split or fused since; tensorize comes after");
     if (FindMixedFusion(stage_.relations()) != nullptr)
       refuse("a data and a reduce axis are fused, which no intrinsic knows");
-    // What the loops around decide guards nothing.
+    // What the loops around it decide need not be guarded.
     const Expr guard = loop::Simplify(Condition(/*with_reduce=*/true, updates_), *hooks_.ranges);
     const TensorizeMatch match = MatchTensorize({.stage = stage_,
                                                  .position = position,
@@ -393,7 +396,8 @@ class NestMaker : public NestAxes {
     return Wrap(loop::Seq({InitLoops(loops, init), part}), outer_, first_reduce);
   }
 
-  // Conditions that some loop values break: past the end of a split axis, outside the tensor.
+  // Guards `stmt` by conditions that some loop values break, those past the end of a split axis or
+  // outside the tensor.
   Stmt Guarded(const Stmt& stmt, bool with_reduce, const LoopSet& loops) const {
     return loop::If(Condition(with_reduce, loops), stmt);
   }

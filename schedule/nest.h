@@ -16,18 +16,18 @@ struct LoopHooks {
   loop::Bounds* ranges;  // has those of the loops around, and gets those of constant extents
   using Hook = std::function<loop::Stmt(const IterVar& axis, const loop::Expr& extent,
                                         const loop::Stmt& stmt)>;
-  Hook inside;  // takes the loop's body, gives what shall stand there instead
+  Hook inside;  // takes the loop's body, gives what to put there instead
   Hook around;  // takes the loop itself, likewise
 };
 
-// What an operation computes with (te::OperationNode), as it is to stand in the loops.
+// What an operation computes with (te::OperationNode), as it should be in the loops.
 struct NestBody {
   std::vector<loop::Expr> values, initial;
   loop::Expr condition = {};
   std::vector<loop::Expr> target = {};
 };
 
-// Computes the elements of `region` (one range a data axis, in the coordinates of the tensor) of
+// Computes the elements of `region` (one range per data axis, in the coordinates of the tensor) of
 // the stage. What lies outside the tensor's shape or past a split axis's end is guarded. The first
 // `outer` loops, over elements, are left to the caller.
 loop::Stmt MakeNest(const Stage& stage, const NestBody& body, const std::vector<Range>& region,

@@ -1,4 +1,4 @@
-// Stages that share loops are one node of the graph of stages; an order of these nodes in which
+// Stages that share loops are one node of the graph of stages. An order of these nodes in which
 // producers come first exists unless two of them need each other's results (Kahn).
 #include "tenon/schedule/places.h"
 
@@ -77,7 +77,7 @@ void CheckSharedLoops(const Stage& stage) {
   }
 }
 
-// The loop of the stage as it runs: one that it shares is the other stage's.
+// The loop of the stage as it runs. A loop that it shares is the other stage's.
 std::pair<const Stage*, std::size_t> LoopAt(const Stage& stage, std::size_t position) {
   return {position < SharedLoops(stage) ? stage.with()->stage : &stage, position};
 }

@@ -13,7 +13,7 @@ namespace tenon::schedule {
 
 [[noreturn]] void RefuseAt(const char* primitive, const Stage& producer, const Stage& stage,
                            const IterVar& axis, const std::string& reason);
-// What one iteration leaves for the next needs them one after the other.
+// Requires loops whose iterations run one after the other, since one leaves something for the next.
 void RequireSerial(const char* primitive, const Stage& producer, const Stage& stage,
                    const IterVar& axis);
 
@@ -22,11 +22,11 @@ std::size_t SharedLoops(const Stage& stage);
 
 // Whether a producer at kAt is placed in that loop: one of `stage`, or of a stage that shares it.
 bool IsPlacedAt(const Stage& producer, const Stage& stage, const IterVar& axis);
-// Likewise, whether its memory stands there.
+// Likewise, whether its memory is there.
 bool IsStoredAt(const Stage& producer, const Stage& stage, const IterVar& axis);
 
-// The stages, producers first, those that share loops one after the other, first the one that has
-// them. Throws InvalidArgument where there is no such order.
+// The stages, producers first. Those that share loops come one after the other, starting with the
+// one that has the loops. Throws InvalidArgument if there is no such order.
 std::vector<const Stage*> OrderOfStages(const Schedule& schedule);
 
 // Throws InvalidArgument for loops that the stage cannot share with another, and for storage with a

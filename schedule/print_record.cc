@@ -247,7 +247,7 @@ class RecordPrinter {
           (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
       if (!is_word) c = '_';
     }
-    // Names that begin with a digit or "_" or hold "__" are not the user's to have.
+    // Users may not have names that begin with a digit or "_" or contain "__".
     std::string result;
     for (const char c : name) {
       if (c == '_' && (result.empty() || result.back() == '_')) continue;

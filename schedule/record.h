@@ -142,12 +142,12 @@ using Record = std::vector<Step>;
 class Schedule;
 
 void ReplayStep(const Step& step, Schedule& schedule);
-// Makes the calls of `record` on `schedule`, which must be new. Throws InvalidArgument for one that
-// is not and for a step that does not fit, after the steps before it.
+// Makes the calls of `record` on `schedule`, which must be new. Throws InvalidArgument for a
+// schedule that is not new, and for a step that does not fit, after the steps before it.
 void Replay(const Record& record, Schedule& schedule);
 
-// The record as C++ statements, one a line, on a variable `s`; tensors of the computation go by
-// their names, other variables are declared where they are made.
+// The record as C++ statements, one per line, on a variable `s`. Tensors of the computation go by
+// their names; other variables are declared where they are made.
 std::string PrintRecord(const Schedule& schedule);
 std::string PrintRecord(const Record& record, const std::vector<te::Tensor>& outputs);
 

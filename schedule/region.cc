@@ -1,5 +1,5 @@
 // Interval arithmetic with symbolic ends: each loop variable that the statement defines stands for
-// its range, everything else for itself. A dimension whose ends cannot be told, or whose extent is
+// its range, everything else for itself. A dimension whose ends are not known, or whose extent is
 // not constant, is covered whole.
 #include "tenon/schedule/region.h"
 
@@ -51,7 +51,7 @@ class RegionFinder {
           bounds_.Bind(n.var, {first.low, first.high + count.high - 1});
         }
         Visit(n.body);
-        // Each question about ranges costs as much as there are variables.
+        // The cost of each question about ranges grows with the number of variables.
         bounds_.Forget(n.var);
         inner_.erase(n.var);
         return;
@@ -113,8 +113,8 @@ class RegionFinder {
   }
 
  private:
-  // The largest value of an extent. A smaller of two that is added is at most either; less another
-  // smaller of two, it is at most the greater of the differences of their parts.
+  // The largest value of an extent. A minimum of two that is added is at most either of them. Minus
+  // another minimum, it is at most the greater of the differences of their parts.
   std::optional<std::int64_t> LargestOf(const Expr& extent) const {
     loop::Linear rest = loop::ToLinear(extent, bounds_);
     const auto is_min = [](const auto& term) {
@@ -146,7 +146,7 @@ class RegionFinder {
     return a && b ? std::min(*a, *b) : a ? a : b;
   }
 
-  // The largest value, unless it rests on what a symbolic extent is assumed to be at most: it moves
+  // The largest value, unless it rests on the assumed upper end of a symbolic extent. Then it moves
   // when variables of so wide a range get a wider one.
   std::optional<std::int64_t> LargestValueOf(const Expr& extent) const {
     const std::int64_t high = loop::RangeOf(extent, bounds_).high;

@@ -16,16 +16,16 @@ struct Range {
 };
 
 // A box that covers every element of `buffer` that `stmt` loads, in terms of the variables that
-// `stmt` does not define; nothing when it loads none. `outer` has the ranges of those variables.
-// Requires loads with one index a dimension.
+// `stmt` does not define. Nothing if it loads none. `outer` has the ranges of those variables.
+// Requires loads with one index per dimension.
 std::optional<std::vector<Range>> RegionRead(const loop::Stmt& stmt, const loop::Buffer& buffer,
                                              const loop::Bounds& outer);
 
-// Likewise, that `stmt` loads or stores to.
+// The same for elements that `stmt` loads or stores to.
 std::optional<std::vector<Range>> RegionTouched(const loop::Stmt& stmt, const loop::Buffer& buffer,
                                                 const loop::Bounds& outer);
 
-// Likewise, that `stmt` stores to.
+// The same for elements that `stmt` stores to.
 std::optional<std::vector<Range>> RegionWritten(const loop::Stmt& stmt, const loop::Buffer& buffer,
                                                 const loop::Bounds& outer);
 

@@ -18,7 +18,7 @@ Expr CeilDiv(const Expr& a, const Expr& b) {
   return loop::Simplify(loop::FloorDiv(a + b - 1, b));
 }
 
-// The iterations of two loops as one. Throws InvalidArgument where no int64 counts them.
+// The iterations of two loops as one. Throws InvalidArgument if an int64 cannot count them.
 Expr Together(const FuseRelation& fuse, const Expr& outer, const Expr& inner) {
   const auto *a = outer.As<loop::IntImmNode>(), *b = inner.As<loop::IntImmNode>();
   std::int64_t product = 0;

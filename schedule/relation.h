@@ -19,7 +19,7 @@ namespace tenon::schedule {
 using te::IterVar;
 using te::Tensor;
 
-// What becomes of the last iterations of a loop that a split does not divide.
+// What becomes of the last iterations if a split does not divide the loop.
 enum class Tail {
   kGuard,        // those past the end are skipped
   kRoundUp,      // they run, too, in memory that has room for them
@@ -47,20 +47,20 @@ using Relation = std::variant<SplitRelation, FuseRelation, SingletonRelation>;
 
 using ByVar = loop::ExprMap;
 
-// From the extents of the roots to those of all axes.
+// Goes from the extents of the roots to those of all axes.
 void InferExtents(const std::vector<Relation>& relations, ByVar* extents);
-// From the values of the leaves to those of all axes.
+// Goes from the values of the leaves to those of all axes.
 void InferRoots(const std::vector<Relation>& relations, const ByVar& extents, ByVar* values);
-// From the values of the roots to those of all axes.
+// Goes from the values of the roots to those of all axes.
 void InferLeaves(const std::vector<Relation>& relations, const ByVar& extents, ByVar* values);
-// What keeps the values of split axes inside their extents; true when every split divides or moves
-// its last block inwards. Splits of reduce axes count when asked.
+// The condition that keeps the values of split axes inside their extents. True if every split
+// divides or moves its last block inwards. Splits of reduce axes count if asked.
 loop::Expr OverhangGuard(const std::vector<Relation>& relations, const ByVar& extents,
                          const ByVar& values, bool with_reduce);
 // Whether loop `leaf` is made of `axis`.
 bool IsMadeOf(const std::vector<Relation>& relations, const IterVar& leaf, const IterVar& axis);
-// The loop that `axis` means after all relations: a split axis stands for its inner loop, a fused
-// one for the fused.
+// The loop that `axis` means after all relations. A split axis stands for its inner loop, a fused
+// one for the fused loop.
 IterVar LeafOf(const std::vector<Relation>& relations, IterVar axis);
 
 }  // namespace tenon::schedule

@@ -28,7 +28,7 @@ struct NewOperation {
 NewOperation NewLike(const te::OperationNode& op, std::string name,
                      const std::vector<te::IterVar>& axes);
 
-// What `from` computes, over `reduce_axes`, with these values for its axes.
+// Copies what `from` computes, over `reduce_axes`, with these values for its axes.
 void CopyReduction(const te::OperationNode& from, const std::vector<te::IterVar>& reduce_axes,
                    const ByVar& values, te::OperationNode* to);
 // The axes of an operation that computes every element at its own place.

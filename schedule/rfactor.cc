@@ -101,7 +101,7 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
   Stage& partial = AddStage(factored.handle, PositionOf(stage));
   partial.guard_ = guard;
   if (stage.time_.defined()) partial.time_ = loop::Substitute(stage.time_, values);
-  // What the elements start at may read nothing for those that are left out.
+  // Start values must not be read for elements that are left out.
   if (former->initial.empty()) stage.guard_ = Expr();
   Rewrite(stage, joined.handle);
   stage.Reset(joined.handle);

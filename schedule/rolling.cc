@@ -1,7 +1,7 @@
 // With a window of `length` elements that moves by `step`, iteration v computes the last `step`
-// elements of its window. The `length - step` before them are there since the iterations before;
-// iteration 0 computes them, too. `length` places are enough: an element takes the place of the one
-// `length` before it, which no later iteration reads.
+// elements of its window. Earlier iterations have computed the `length - step` elements before
+// them; iteration 0 computes those, too. `length` places are enough: an element takes the place of
+// the one `length` before it, which no later iteration reads.
 #include "tenon/schedule/rolling.h"
 
 #include <optional>

@@ -1,6 +1,6 @@
-// What a stage with a circular buffer computes: of the dimension along which its reader's window
-// slides, every iteration the elements that the one before has not. Only files inside schedule/
-// include this header.
+// What a stage with a circular buffer computes. Along the dimension in which its reader's window
+// slides, every iteration computes the elements that the one before has not. Only files inside
+// schedule/ include this header.
 //
 //   const RollingRegion rolling = FindRolling(producer, region, axis);
 #ifndef TENON_SCHEDULE_ROLLING_H_
@@ -26,7 +26,7 @@ struct RollingRegion {
 // number of elements.
 RollingRegion FindRolling(const Stage& producer, const std::vector<Range>& region,
                           const IterVar& axis);
-// The same, and nothing where that throws.
+// The same, but nothing where that throws.
 std::optional<RollingRegion> WindowOf(const std::vector<Range>& region, const IterVar& axis);
 
 }  // namespace tenon::schedule

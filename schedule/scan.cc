@@ -105,8 +105,8 @@ bool IsUpdateOf(const te::OperationNode& scan, const loop::Buffer& buffer) {
 
 namespace {
 
-// Makes `part` hold `more`, too, in all dimensions but time; whether it has changed. A dimension in
-// which they differ, or which moves with the steps, becomes whole.
+// Makes `part` hold `more`, too, in all dimensions except time. Returns whether it has changed. A
+// dimension in which they differ, or which moves with the steps, becomes whole.
 bool Grow(const te::OperationNode& scan, const loop::Buffer& buffer, const std::vector<Range>& more,
           std::optional<std::vector<Range>>* part) {
   const bool is_new = !*part;
@@ -217,7 +217,8 @@ Stmt UseScanBuffers(const te::OperationNode& scan, const Stmt& step) {
 
 namespace {
 
-// External functions and intrinsics are given addresses, and know nothing of circular buffers.
+// Whether the buffer's address is taken. External functions and intrinsics get addresses, and know
+// nothing of circular buffers.
 bool TakesAddress(const Stmt& stmt, const loop::Buffer& buffer) {
   bool takes = false;
   loop::VisitExprs(stmt, [&](const Expr& e) {
@@ -229,7 +230,7 @@ bool TakesAddress(const Stmt& stmt, const loop::Buffer& buffer) {
 
 }  // namespace
 
-// Step t takes the place of step t - kept. Of the steps before t, it reads the last kept - 1.
+// Step t takes the place of step t - kept, and reads the last kept - 1 steps before t.
 std::optional<std::int64_t> StepsKept(const te::OperationNode& scan, std::size_t output,
                                       const Stmt& step, const Stmt& readers,
                                       const loop::Bounds& bounds) {

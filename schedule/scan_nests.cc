@@ -1,5 +1,5 @@
 // A step computes what is not placed elsewhere, last stages first, for the part that is needed. It
-// needs what it reads of the states before, so that the part grows until it is closed.
+// needs what it reads of earlier states, so the part grows until it is closed.
 #include "tenon/schedule/scan_nests.h"
 
 #include <algorithm>
@@ -49,7 +49,8 @@ Stmt ScanNests::Step(const Stage& scan, ScanParts* parts) {
       }
     } else if (step.placement() == Stage::Placement::kRoot ||
                (step.placement() == Stage::Placement::kAt && &step.attach_stage() == &scan)) {
-      // Of a part of the results, a state may be nobody's, and then what it alone is made of.
+      // If only a part of the results is needed, nobody may need a state, nor what only that is
+      // made from.
       const bool is_part = std::any_of(parts->begin(), parts->end(),
                                        [](const auto& part) { return !part.has_value(); });
       const auto is_read = [&](const loop::Buffer& b) {

@@ -20,10 +20,10 @@ class ScanNests {
 
   // The steps of a scan at the root, which compute all of its results.
   loop::Stmt Root(const Stage& scan);
-  // All steps of a scan for what `inside` reads, before it, with their memory.
+  // Puts all steps of a scan that `inside` needs before it, with their memory.
   loop::Stmt Place(const Stage& scan, const loop::Stmt& inside);
-  // `stmt` with memory for an output of a scan at the root around it: the whole, or the steps that
-  // are read again, by a later step or by `readers`.
+  // `stmt` with memory around it for an output of a scan at the root. That is the whole, or the
+  // steps that are read again, by a later step or by `readers`.
   loop::Stmt AllocateRoot(const Stage& scan, std::size_t output, const loop::Stmt& readers,
                           const loop::Stmt& stmt);
 

@@ -46,9 +46,9 @@ class Schedule {
   // Moves the computation of `tensor` to a new stage; `tensor` becomes a copy of its result. The
   // dimensions of the new tensor are the data loops of the stage, in their order; then the stage
   // starts anew. Elements that a split adds past the end are not computed. Legal for a computed
-  // tensor while its reduce axes are whole and no stage is computed inside its loops; of an
-  // operation with several outputs, all are given. Lowering refuses a step of a scan that is
-  // cached after its time axis was split or fused.
+  // tensor while its reduce axes are whole and no stage is computed inside its loops. If its
+  // operation has several outputs, all are moved. Lowering refuses a step of a scan that is cached
+  // after its time axis was split or fused.
   Tensor CacheWrite(const Tensor& tensor, std::string_view scope);
   std::vector<Tensor> CacheWrite(const std::vector<Tensor>& outputs, std::string_view scope);
 
@@ -64,34 +64,34 @@ class Schedule {
   // (schedule/index_map.h). Legal for a computed tensor of one output that is not the schedule's,
   // with constant extents, while its data loops are whole and in order. Lowering refuses a layout
   // that joins or splits the time axis of a step. With `pad`, the layout may have room for more
-  // elements, as blocks do that do not divide an extent: these are that number.
+  // elements, as blocks have that do not divide an extent. These elements are that number.
   std::vector<IterVar> TransformLayout(const Tensor& tensor, const LayoutFunction& layout,
                                        std::optional<double> pad = std::nullopt);
 
-  // The stages that `outputs` need and that need `inputs`, which count themselves when asked. Legal
-  // when none is an output of the schedule; groups may nest but not overlap. The record holds what
-  // a group's calls do to its stages.
+  // The stages that `outputs` need and that need `inputs`. The inputs themselves count if asked.
+  // Legal if none is an output of the schedule. Groups may nest but not overlap. The record holds
+  // what a group's calls do to its stages.
   Group& CreateGroup(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                      bool include_inputs = false);
 
   // In each iteration of that loop of `reader`, fetches into the cache what the iteration `offset`
-  // later reads of `tensor`, or writes when `tensor` is what the reader computes. Of a result that
-  // it does not read, and whose shape its own has, it fetches the same place for writing. Lowering
-  // refuses a loop of one iteration, a vectorised loop and a tensor that does not exist outside the
-  // loop.
+  // later reads of `tensor`, or writes if `tensor` is what the reader computes. If `tensor` is a
+  // result that the reader does not read, and has the shape of its own result, it fetches the same
+  // place for writing. Lowering refuses a loop of one iteration, a vectorised loop and a tensor
+  // that does not exist outside the loop.
   void Prefetch(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
                 const loop::Expr& offset);
 
   // For a `reader` that is computed at a loop of which every `turns` iterations read the same block
-  // of `tensor`: while they do, fetches the block of the next ones, in shares in the order of
+  // of `tensor`. While they do, it fetches the block of the next ones, in shares in the order of
   // memory, one in each iteration of `axis`, a loop of the reader. For a reader at the root `axis`
-  // is that loop. Lowering refuses what it refuses of Prefetch, extents that are not constant, and
+  // is that loop. Lowering refuses what it refuses for Prefetch, extents that are not constant, and
   // scalars.
   void PrefetchNextBlock(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
                          std::int64_t turns);
 
-  // The calls that made this schedule (schedule/record.h).
-  // Throws FailedPrecondition where the schedule has been moved from.
+  // The calls that made this schedule (schedule/record.h). Throws FailedPrecondition if the
+  // schedule has been moved from.
   const Record& record() const { return Present(record_, "the schedule has been moved from"); }
 
   // Producers first.
@@ -103,7 +103,7 @@ class Schedule {
   std::size_t PositionOf(const Stage& stage) const;
   // Lets the stage compute `op`; whoever knows it by its former operation still finds it.
   void Rewrite(Stage& stage, te::Operation op);
-  // `base`, or when a stage has that name `base` with ".d" after it.
+  // `base`, or `base` with ".d" after it if a stage has that name.
   std::string FreshName(std::string base) const;
   TensorRef RefTo(const Tensor& tensor);
   void RequireRewritable(const char* primitive, const Stage& stage) const;

@@ -19,7 +19,7 @@ namespace tenon::schedule {
 
 class LoweringSource : public loop::Source {
  public:
-  // Of a call Lower(schedule, args, name, options).
+  // Takes the arguments of a call Lower(schedule, args, name, options).
   LoweringSource(const Schedule& schedule, std::vector<Tensor> args, const LowerOptions& options);
 
   std::string TensorExpressions() const override;
@@ -38,7 +38,7 @@ class LoweringSource : public loop::Source {
   LowerOptions options_;  // without what watches
 };
 
-// Null for a function that Lower has not made. Makes the body where it is not there yet.
+// Null for a function that Lower has not made. Makes the body if it does not exist yet.
 const LoweringSource* SourceOf(const loop::Function& function);
 
 }  // namespace tenon::schedule

@@ -1,4 +1,4 @@
-// An index of the tensor's buffer less the region's beginning is an index of the box. With aligned
+// An index of the tensor's buffer minus the region's beginning is an index of the box. With aligned
 // strides the box is flat memory, and the indices are multiplied by the strides here.
 #include "tenon/schedule/storage.h"
 
@@ -82,7 +82,7 @@ void RequireStackSize(const Stage& stage, const loop::Buffer& buffer,
   }
 }
 
-// Of `count` parts that are `stride` elements apart.
+// The elements of `count` parts that are `stride` elements apart.
 Expr ElementsOf(const Stage& stage, const Expr& stride, const Expr& count) {
   constexpr std::int64_t kMost = std::int64_t{1} << 62;  // with room for padding
   const auto *a = stride.As<loop::IntImmNode>(), *b = count.As<loop::IntImmNode>();

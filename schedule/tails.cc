@@ -31,7 +31,8 @@ class TailCheck {
                                  ", ", ToString(split.tail), ": ", reason));
   }
 
-  // Elements are computed twice: one after the other, and each time from the beginning.
+  // Elements are computed twice. That must happen one after the other, and each time from the
+  // beginning.
   void CheckShift(const SplitRelation& split) const {
     const std::vector<IterVar>& leaves = stage_.leaves();
     bool is_inside_update = false;

@@ -8,7 +8,7 @@
 namespace tenon::schedule {
 
 // Throws InvalidArgument, naming stage, axis and tail: for kShiftInwards inside a reduce loop, or
-// with a parallel or vectorised loop over blocks; for kRoundUp of anything but an axis of an
+// with a parallel or vectorised loop over blocks; for kRoundUp of anything except an axis of an
 // operation at the root whose memory the caller does not give. What depends on the region that is
 // computed is checked when its loops are made.
 void CheckTails(const Stage& stage);

@@ -1,8 +1,8 @@
-// Each axis of the operation is put as base + inside, where base depends on the loops outside only
-// and inside runs over [0, extent) once while the loops inside run. The last axes' insides are
-// replaced by the intrinsic's axes, after which both expressions must be the same tree, a load of
-// the stage standing for each placeholder of the intrinsic. What the indices of such a load have
-// more than those of the placeholder is where its tile begins.
+// Each axis of the operation is written as base + inside, where base depends only on the loops
+// outside, and inside runs over [0, extent) once while the loops inside run. The last axes' insides
+// are replaced by the intrinsic's axes. After that both expressions must be the same tree, with a
+// load of the stage for each placeholder of the intrinsic. The difference between the indices of
+// such a load and those of the placeholder is where its tile begins.
 #include "tenon/schedule/tensorize.h"
 
 #include <algorithm>
@@ -157,7 +157,7 @@ class Matcher {
                       leaf.var.name(),
                       " inside; split by factors that divide, so that no part is guarded"));
     }
-    // A loop around that runs once stays at its beginning, too.
+    // An outer loop that runs once stays at its beginning, too.
     for (const IterVar& leaf : site.stage.leaves()) {
       if (loop::IsConstInt(site.extents.at(leaf.var), 1)) first_[leaf.var] = 0;
     }
@@ -210,7 +210,7 @@ class Matcher {
     return loop::Simplify(loop::Substitute(site_.roots.at(axis.var), first_));
   }
 
-  // How many values the axis takes inside: the loops inside must be the digits of a number.
+  // How many values the axis takes inside. The loops inside must be the digits of a number.
   std::int64_t ExtentInside(const IterVar& axis) const {
     loop::Bounds bounds;
     for (const IterVar& leaf : inside_) {

@@ -10,7 +10,7 @@
 
 namespace tenon::schedule {
 
-// A stage's nest as far as it is known when the intrinsic takes the place of loops [position, end).
+// What is known of a stage's nest when the intrinsic takes the place of loops [position, end).
 struct TensorizeSite {
   const Stage& stage;
   std::size_t position;

@@ -1,6 +1,6 @@
-// B[i] = f(i), stored at B'[map(i)]: B'[x] = f(inverse(x)), and readers of B[e] read B'[map(e)].
-// Where inverse(x) is no index of B, B'[x] is padding. A reduction has no terms there, and starts
-// at it.
+// B[i] = f(i), stored at B'[map(i)]: B'[x] = f(inverse(x)), and readers of B[e] read B'[map(e)]. If
+// inverse(x) is not an index of B, B'[x] is padding. A reduction has no terms there, and its
+// elements start as the padding.
 #include <algorithm>
 
 #include "tenon/loop/print.h"
@@ -16,7 +16,7 @@ using loop::Expr;
 
 namespace {
 
-// Makes the elements padding for which `inside` is false.
+// Makes those elements padding for which `inside` is false.
 void Pad(te::OperationNode& op, const Expr& inside, double pad) {
   const Expr value = loop::Constant(op.outputs[0]->dtype, pad);
   if (!op.is_reduction()) {

@@ -103,7 +103,7 @@ std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var) {
     step += of_dimension.value_or(0) * stride;
     stride *= PlannedExtent(access.buffer->shape[d]);
   }
-  // Quotients and remainders of one fused axis are it again, once they are added up.
+  // Added up, quotients and remainders of one fused axis give that axis again.
   if (each_is_linear) return step;
   const Expr offset = loop::OffsetOf(access.buffer, access.indices);
   return StepOf(loop::Simplify(offset, *access.bounds), var);

@@ -38,11 +38,12 @@ class Accesses {
   std::int64_t LanesOf(const te::OperationNode& op) const;
 
   const std::vector<Access>& Of(const schedule::Stage& stage) { return InlinedOf(stage).accesses; }
-  // Whether neighbours along `var` may differ in what they must not load, and so cannot be made
-  // together.
+  // Whether neighbours along `var` may differ in what they must not load, so that they cannot be
+  // computed together.
   bool DifferByLane(const schedule::Stage& stage, const loop::Var& var);
-  // Whether they do so by bounds of `var` alone, which are known for a vector that is written out,
-  // and the element is computed from what is chosen, not a copy of it.
+  // Whether the conditions under which they differ compare `var` with constants alone, so that they
+  // are known for each vector that is written out. False where the element is one of several values
+  // as it is, rather than computed from one.
   bool BoundAlong(const schedule::Stage& stage, const loop::Var& var);
   // Whether some are made under conditions.
   bool AreConditional(const schedule::Stage& stage) {
@@ -74,7 +75,7 @@ inline constexpr std::int64_t kParallelWork = 1 << 17;
 
 // The coefficient of `var` in the element offset of an access; nothing when it is not linear.
 std::optional<std::int64_t> StepOf(const Access& access, const loop::Var& var);
-// Of expressions the value that schedules are made for (planned_extent.h).
+// The extent. If it is an expression, the value that schedules are made for (planned_extent.h).
 std::int64_t Extent(const te::IterVar& axis);
 std::int64_t ProductOfExtents(std::span<const te::IterVar> axes);
 // Scalar operations of a stage, addresses counted in.

@@ -17,10 +17,10 @@ namespace tenon::strategies {
 struct AutoScheduleOptions {
   Target target = jit::HostTarget();
   bool reassociate_sums = true;  // of floats, whose bits depend on the order
-  // Products of matrices get blocks of sums also where nothing is chosen. For operators without
-  // forms, which would be tiles already.
+  // Gives products of matrices blocks of sums even where nothing is chosen. This is for operators
+  // without forms; with forms they would be tiles already.
   bool blocks_sums = false;
-  // What variables in extents are at least: that of the LowerOptions which the schedule is lowered
+  // The least value of variables in extents, as in the LowerOptions which the schedule is lowered
   // with.
   std::int64_t min_extent = 0;
   // What a tuner has chosen, and may choose (schedule/choices.h); null: the defaults.

@@ -21,11 +21,11 @@ namespace tenon::strategies {
 enum Priority : int {
   kGenerated = 0,
   kLibrary = 10,
-  // Fewer operations than the plain sum of any library takes.
+  // Takes fewer operations than the plain sum of any library.
   kFewerOperations = 20,
   // Matrix instructions, which save more than that.
   kMatrixInstructions = 30,
-  // A code generator whose composite this is.
+  // The code generator of this composite.
   kCodeGenerator = 1000,
 };
 
@@ -34,7 +34,7 @@ struct Candidate {
   int priority = kGenerated;
   std::optional<double> cycles;        // estimated, of one core of the target
   std::optional<std::string> refusal;  // why it is not taken
-  // How it was measured to be the best, where it is taken for that. Of one row at most.
+  // How it was measured to be the best, if it is taken for that. At most one row has this.
   std::optional<std::string> measured = std::nullopt;
 };
 
@@ -42,7 +42,7 @@ struct Candidate {
 // later one has fewer cycles than it. Nothing where all are refused.
 std::optional<std::size_t> BestOf(const std::vector<Candidate>& rows);
 
-// A line a row: "  NAME (priority P, C cycles): ", then that it is chosen, why it is refused, or
+// One line per row: " NAME (priority P, C cycles): ", then that it is chosen, why it is refused, or
 // that it is not needed.
 std::string ToText(const std::vector<Candidate>& rows, std::optional<std::size_t> chosen);
 

@@ -22,7 +22,7 @@ void RequireResults(const std::string& op, const TeCall& call,
 std::vector<const te::OperationNode*> OperationsBetween(const std::vector<te::Tensor>& inputs,
                                                         const std::vector<te::Tensor>& results);
 
-// What in the way from `inputs` to `results` contradicts `pattern`, in words, or nothing. Patterns
+// What contradicts `pattern` on the way from `inputs` to `results`, in words, or nothing. Patterns
 // that fusion takes no advantage of are never contradicted.
 std::optional<std::string> ContradictionOf(ops::OpPattern pattern,
                                            const std::vector<te::Tensor>& inputs,

@@ -1,8 +1,8 @@
 // The loops of a fused function as its generic schedule makes them: nothing is cut, hoisted, masked
 // or unrolled afterwards.
 //
-// Every operator takes the plain form of its computation. A loop that is to run in vectors, but
-// asks a condition of its lanes, becomes a serial loop whose variable's name ends in ".s".
+// Every operator takes the plain form of its computation. A loop that is to run in vectors, but has
+// a condition for its lanes, becomes a serial loop whose variable's name ends in ".s".
 //
 //   loop::Function f = GenericLoops(function, "fused_add");   // for (ax0.outer) for (ax0.inner.s)
 //
@@ -18,7 +18,7 @@
 
 namespace tenon::strategies {
 
-// The buffers are all parameters, tuples flattened, and then the results.
+// Its buffers are all parameters, tuples flattened, and then the results.
 loop::Function GenericLoops(const ir::FunctionNode& function, const std::string& name);
 
 }  // namespace tenon::strategies

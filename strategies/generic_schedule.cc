@@ -16,7 +16,7 @@ using schedule::Stage;
 using te::IterVar;
 using te::OperationNode;
 
-// One parallel loop of the leading axes, the more of them the more there are.
+// Makes one parallel loop of the leading axes. The more axes there are, the more of them it takes.
 void ShareOut(Stage& stage) {
   const std::vector<IterVar>& axes = stage.op()->axes;
   const std::size_t outer = axes.size() >= 5 ? 3 : axes.size() >= 3 ? 2 : 1;

@@ -1,9 +1,9 @@
 // Schedules for a CPU of which nothing is known: one for each kind of computation, without register
 // tiles and without a look at caches.
 //
-// The tag of a stage picks its schedule from a table; a stage of any other tag gets that of what it
-// is, a reduction or not. What is not reduced is computed where it is read, unless a sum over
-// windows reads it again and again.
+// The tag of a stage picks its schedule from a table. A stage of any other tag gets the schedule of
+// a reduction if it is one, or else that of an elementwise stage. What is not reduced is computed
+// where it is read, unless a sum over windows reads it again and again.
 //
 //   Schedule s = GenericSchedule(function.outputs);
 //   GenericScheduleName("conv2d_nhwc", /*is_reduction=*/true) == "conv2d_nhwc"

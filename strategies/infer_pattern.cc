@@ -44,8 +44,8 @@ bool ReadsItsOwnPlace(const OperationNode& op, const loop::LoadNode& load) {
              [](const te::IterVar& a, const te::Expr& index) { return a.var.same_as(index); });
 }
 
-// Whether a reduction reads elements more than once: an axis of the result does not tell where, or
-// moves a window over which is reduced.
+// Whether a reduction reads elements more than once: an axis of the result does not say where it
+// reads, or moves the window that is reduced.
 bool ReadsAgain(const OperationNode& op) {
   const auto uses = [](const te::Expr& index, const std::vector<te::IterVar>& axes) {
     return std::ranges::any_of(
@@ -71,7 +71,7 @@ bool ReadsAgain(const OperationNode& op) {
   return reads_again;
 }
 
-// Of operations without reductions.
+// The pattern of operations without reductions.
 OpPattern PatternOfReads(const std::vector<const OperationNode*>& operations) {
   OpPattern pattern = OpPattern::kElemWise;
   std::map<const OperationNode*, int> reads;  // of each operation's result, or input
@@ -98,7 +98,7 @@ OpPattern PatternOfReads(const std::vector<const OperationNode*>& operations) {
 constexpr std::int64_t kExtents[] = {2, 4, 6, 8};
 constexpr int kMaxTurns = 4;
 
-// Of a field that has no default: one that is allowed.
+// An allowed value for a field that has no default.
 attrs::Value SampleValue(const attrs::FieldInfo& field, void* room) {
   const attrs::Value candidates[] = {
       attrs::Value(field.range.min),
@@ -210,7 +210,7 @@ OpPattern PatternOf(const std::vector<Tensor>& inputs, const std::vector<Tensor>
   }
   if (reductions > 1) return OpPattern::kOpaque;
   if (reductions == 1) return reads_again ? OpPattern::kOutEWiseFusable : OpPattern::kCommReduce;
-  // A result that is an input, or made of none, is no computation to fuse.
+  // A result that is an input, or made of none, is not a computation to fuse.
   return operations.empty() || inputs.empty() ? OpPattern::kOpaque : PatternOfReads(operations);
 }
 
@@ -239,7 +239,7 @@ std::optional<SampledPattern> SamplePattern(const ops::OpDef& op, OpPattern decl
   for (const attrs::Attrs& attrs : SampleAttrs(op)) {
     for (const DataType type : {Float32, Int32, Bool}) {
       for (std::size_t rank = 1; rank <= std::size(kExtents); ++rank) {
-        // What cannot be computed is no sample. A call in a model says why.
+        // What cannot be computed is not a sample. A call in a model says why.
         (void)CatchErrors([&] {
           add(attrs, ir::TensorType(std::vector<ir::Dim>(kExtents, kExtents + rank), type));
         });

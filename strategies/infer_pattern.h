@@ -16,9 +16,9 @@ namespace tenon::strategies {
 ops::OpPattern PatternOf(const std::vector<te::Tensor>& inputs,
                          const std::vector<te::Tensor>& results);
 
-// What sample calls of an operator show: with tensors of several ranks, of types that its relation
-// completes, with the attributes' defaults, and with another value of one of them. Nothing where no
-// sample fits its relation and its compute.
+// What sample calls of an operator show. Samples have tensors of several ranks, types that its
+// relation completes, and the attributes' defaults, or another value for one of them. Nothing where
+// no sample fits its relation and its compute.
 struct SampledPattern {
   ops::OpPattern pattern = ops::OpPattern::kElemWise;  // the greatest of all samples
   // Why `declared` contradicts the samples, where it contradicts each of them.

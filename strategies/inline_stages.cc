@@ -1,6 +1,6 @@
-// Stored are: what a reduction reads many times, when it is costly; what a reduction and another
-// stage read, when it is costly or long; and functions of vector math that a reduction reads row by
-// row, which then run in whole vectors.
+// These are stored: what a reduction reads many times, when it is costly; what a reduction and
+// another stage read, when it is costly or long; and functions of vector math that a reduction
+// reads row by row, which then run in whole vectors.
 #include "tenon/strategies/inline_stages.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using te::OperationNode;
 
 // Nodes of an expression that is stored, not computed again, when a reduction and others read it.
 constexpr std::int64_t kLongExpression = 24;
-// Elements from which a row is worth a loop of its own.
+// A row of at least so many elements is worth a loop of its own.
 constexpr std::int64_t kMinRow = 64;
 // Bytes of a row that stays in the first-level cache with what it is made of.
 constexpr std::int64_t kRowBytes = 1 << 14;
@@ -137,7 +137,8 @@ class InlineChooser {
   }
 
   schedule::Schedule& schedule_;
-  // By operation the stages that read it, through inlined ones, and the nodes of its expression.
+  // For each operation: the stages that read it, through inlined ones, and the nodes of its
+  // expression.
   std::unordered_map<const OperationNode*, std::vector<const OperationNode*>> readers_;
   std::unordered_map<const OperationNode*, std::int64_t> nodes_;
 };

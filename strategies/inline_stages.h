@@ -6,8 +6,9 @@
 
 namespace tenon::strategies {
 
-// Inlines every stage that is no reduction and no output, except values that would be computed
-// many times over. The extents must be constant; there may be no external operations and scans.
+// Inlines every stage that is neither a reduction nor an output, except values that would be
+// computed many times over. The extents must be constant. There must be no external operations and
+// no scans.
 void InlineStages(schedule::Schedule& schedule);
 
 // Whether a reduction reads each input element many times.

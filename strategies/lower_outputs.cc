@@ -36,7 +36,7 @@ void AddExtentVars(const std::vector<te::Tensor>& outputs, Vars* vars) {
   }
 }
 
-// Of the parameters that are not read, those of which a stage takes an extent that no other array
+// Adds each parameter that is not read, but from which a stage takes an extent that no other array
 // of the kernel has.
 void AddParamsOfExtents(const std::vector<te::Tensor>& outputs,
                         const std::vector<te::Tensor>& params, std::vector<bool>* is_kept) {
@@ -79,8 +79,8 @@ std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
 
 namespace {
 
-// A kernel is called with the variables of its arrays' extents. Throws Unimplemented where it
-// computes with others: those of arrays that it does not read.
+// A kernel is called with the variables of its arrays' extents. Throws Unimplemented if it computes
+// with others, those of arrays that it does not read.
 void RequireExtentsOfArgs(const std::vector<te::Tensor>& outputs,
                           const std::vector<te::Tensor>& args) {
   Vars known, used;
@@ -119,8 +119,8 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
     return !std::all_of(arg.shape().begin(), arg.shape().end(), IsNumber);
   });
   RequireExtentsOfArgs(outputs, args);
-  // Lowering finds the variables that a kernel of symbolic extents is called with.
-  // The content tells kernels apart that have the default schedule.
+  // Lowering finds the variables that a kernel of symbolic extents is called with. The content
+  // tells only kernels with the default schedule apart.
   const bool defers =
       options.defer && !has_symbols && (options.config == nullptr || !options.config->has_given());
   const std::optional<std::string> origin = defers ? te::ContentOf(outputs, args) : std::nullopt;

@@ -1,4 +1,4 @@
-// From tensor expressions to a kernel.
+// Makes a kernel from tensor expressions.
 #ifndef TENON_STRATEGIES_LOWER_OUTPUTS_H_
 #define TENON_STRATEGIES_LOWER_OUTPUTS_H_
 
@@ -15,29 +15,30 @@
 
 namespace tenon::strategies {
 
-// The parameters that `outputs` are computed from, of elements or of extents, and their positions.
+// The parameters whose elements or extents `outputs` are computed from, and their positions.
 std::vector<te::Tensor> ParamsReadBy(const std::vector<te::Tensor>& outputs,
                                      const std::vector<te::Tensor>& params,
                                      std::vector<int>* positions);
 
 struct LoweringOptions {
   Target target = jit::HostTarget();
-  // Bodies are lowered when they are asked for, where the content of the expressions tells kernels
-  // apart.
+  // Whether bodies are lowered only when they are asked for, where the content of the expressions
+  // tells kernels apart.
   bool defer = false;
   bool reassociate_sums = true;  // as in AutoScheduleOptions
   // As in AutoScheduleOptions. With values in the config, a body is lowered at once.
   bool blocks_sums = false;
   Config* config = nullptr;
-  // Plain forms under GenericSchedule.
+  // Takes plain forms under GenericSchedule.
   bool generic = false;
   loop::PipelineOptions pipeline;
 };
 
-// Another schedule than the automatic one.
+// Makes a schedule that takes the place of the automatic one.
 using ScheduleMaker = std::function<schedule::Schedule(const std::vector<te::Tensor>& outputs)>;
 
-// The kernel of `args` and then `outputs`. Without a maker the schedule is the automatic one.
+// The kernel whose buffers are `args` and then `outputs`. Without a maker the schedule is
+// automatic.
 loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
                             const std::string& name, const LoweringOptions& options,
                             const ScheduleMaker& maker = nullptr);

@@ -18,9 +18,10 @@
 
 namespace tenon::strategies {
 
-// Of a kernel that holds a call of the operator, maybe with elementwise operators after it.
+// What is scheduled: a kernel that holds a call of the operator, maybe with elementwise operators
+// after it.
 struct OpSchedule {
-  // Stages of other operators that are elementwise, and no result of the kernel, are inlined. The
+  // Elementwise stages of other operators are inlined, unless they are results of the kernel. The
   // operator's own stages are as they are made.
   schedule::Schedule& schedule;
   const attrs::Attrs& attrs;               // of the call
@@ -31,7 +32,7 @@ struct OpSchedule {
   Config& config;  // the choices that the schedule has (config.h)
 };
 
-// The schedule of `function` as the author of the form writes it that its call takes. Throws what
+// The schedule of `function`, as written by the author of the form that its call takes. Throws what
 // the author's function throws.
 schedule::Schedule ScheduleByAuthor(const TeFunction& function,
                                     const LowerFunctionOptions& options);

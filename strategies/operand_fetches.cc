@@ -1,11 +1,11 @@
-// The weights of a model are read once a run and are mostly larger than the caches. Each block of
-// them is used by several tiles in a row, of which the first would wait for memory while the others
+// The weights of a model are read once per run and are mostly larger than the caches. Several tiles
+// in a row use each block of them. The first of these would wait for memory, and the others would
 // leave it idle. So each tile fetches a share of the next block.
 //
-// Of an image a convolution of one tap reads a few pixels of each channel. Their distance is not
-// one that the processor foresees, and the multiply-adds that wait for them fill its queues before
-// the next loads are sent, so that misses follow one another: where another core has written the
-// image, most of the time of the tile. Fetches wait for nothing.
+// A convolution of one tap reads a few pixels of each channel of an image. The processor does not
+// foresee their distance, and the multiply-adds that wait for them fill its queues before the next
+// loads are sent. So misses follow one another. Where another core has written the image, they take
+// most of the time of the tile. Fetches wait for nothing.
 #include "tenon/strategies/operand_fetches.h"
 
 #include <algorithm>
@@ -22,16 +22,16 @@ namespace {
 
 // Steps of a sum among which fetches are few.
 constexpr std::int64_t kMinSteps = 16;
-// Terms of a sum that take as long as a line from another core, images that leave the first-level
-// cache, and the distance of channels that have no line in common.
+// As many terms of a sum as take the time of a line from another core, the size of images that
+// leave the first-level cache, and the distance of channels that have no line in common.
 constexpr std::int64_t kTermsAhead = 16;
 constexpr std::int64_t kMinImageBytes = 1 << 15;
-// Rows of tiles that take as long as a line from memory, and bytes of one that the nearest cache
-// has room for beside those that are read meanwhile.
+// As many rows of tiles as take the time of a line from memory, and as many bytes of one as the
+// nearest cache has room for beside those that are read meanwhile.
 constexpr std::int64_t kTilesAhead = 2;
 constexpr std::int64_t kMaxAheadBytes = 1 << 14;
 
-// Those of one argument that the tile makes.
+// The accesses of the tile to one argument.
 std::vector<Access> AccessesOf(Accesses& accesses, const schedule::Stage& tile,
                                const te::Tensor& input) {
   std::vector<Access> all;
@@ -49,7 +49,7 @@ bool IsShared(const std::vector<Access>& reads, const te::IterVar& last) {
   });
 }
 
-// Whether each term of the sum reads another channel, of which a tile takes as many pixels as it
+// Whether each term of the sum reads another channel. A tile must take as many pixels of it as it
 // has adjacent rows, and all lanes the same ones.
 bool IsReadByChannels(const std::vector<Access>& reads, const te::OperationNode& tile) {
   const auto& taps = tile.reduce_axes;
@@ -66,7 +66,8 @@ bool IsReadByChannels(const std::vector<Access>& reads, const te::OperationNode&
   });
 }
 
-// Of others the lines that a tile reads are no region with ends that can be computed.
+// Whether all extents are numbers. If not, the lines that a tile reads are not a region whose ends
+// can be computed.
 bool HasNumbers(const te::Tensor& tensor) {
   return std::all_of(tensor.shape().begin(), tensor.shape().end(), IsNumber);
 }
@@ -77,9 +78,9 @@ bool HaveSameShape(const te::Tensor& a, const te::OperationNode& b) {
   return std::ranges::equal(a.shape(), b.axes, loop::StructuralEqual, {}, extent);
 }
 
-// Whether all tiles along the last axis of the grid multiply the same pixels of an image, of which
-// lanes are neighbours, and each term of the sum another row that is apart from those before: at
-// least one for each of these tiles to fetch.
+// Whether all tiles along the last axis of the grid multiply the same pixels of an image. Lanes
+// must be neighbours in it, and each term of the sum must read another row, apart from those
+// before. There must be at least one row for each of these tiles to fetch.
 bool IsSharedByRows(Accesses& accesses, const schedule::Stage& tile, const te::Tensor& input) {
   const te::OperationNode& op = *tile.op();
   const TileAxes axes = TileAxesOf(op);
@@ -102,8 +103,8 @@ bool IsReadBy(Accesses& accesses, const schedule::Stage& stage, const te::Tensor
   });
 }
 
-// Whether `tile`, of which `count` are computed one after the other, is a sum of taps alone, as
-// channels have kernels of their own, over a part of the image that is worth fetching.
+// Whether `tile` is a sum of taps alone, since each channel has a kernel of its own, over a part of
+// the image that is worth fetching. `count` such tiles are computed one after the other.
 bool DoesLittle(Accesses& accesses, const schedule::Stage& tile, const te::Tensor& input,
                 std::int64_t count) {
   return IsTallTile(*tile.op()) && ProductOfExtents(tile.op()->reduce_axes) <= kMaxUnrolledTerms &&

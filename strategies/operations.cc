@@ -17,7 +17,7 @@ using loop::Expr;
 // with indices.
 class ElementCount {
  public:
-  // `vars_are_elements` as in a combiner; else they are indices.
+  // `vars_are_elements`: variables are elements, as in a combiner; else they are indices.
   explicit ElementCount(bool vars_are_elements) : vars_are_elements_(vars_are_elements) {}
 
   double Of(const std::vector<Expr>& bodies) {
@@ -46,7 +46,7 @@ class ElementCount {
     }
     const bool is_arithmetic =
         e.As<loop::BinaryNode>() != nullptr || e.As<loop::CallNode>() != nullptr;
-    // Padding selects by index, which is no operation on elements.
+    // Padding selects by index, which is not an operation on elements.
     const bool is_choice = e.As<loop::SelectNode>() != nullptr && first_depends;
     if ((is_arithmetic && depends) || is_choice) ++count_;
     return depends;

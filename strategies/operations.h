@@ -8,10 +8,10 @@
 
 namespace tenon::strategies {
 
-// By the plain definition of each operator, whatever form a kernel takes: each addition,
-// multiplication, comparison, choice and function of elements counts as one, so that a multiply-add
-// is two. Indices do not count. Requires checked types of numbers; throws what LowerFunction
-// throws.
+// The operations of the plain definition of each operator, whatever form a kernel takes. Each
+// addition, multiplication, comparison, choice and function of elements counts as one, so a
+// multiply-add is two. Indices do not count. Requires checked types of numbers; throws what
+// LowerFunction throws.
 double OperationsOf(const ir::FunctionNode& function);
 
 }  // namespace tenon::strategies

@@ -1,7 +1,7 @@
 // Operators of users whose patterns are to be inferred or checked, before anything is compiled.
 //
-// Not at registration itself: that may run before main, when what their computes use need not be
-// there yet. The functions may be called by several threads.
+// This is not done at registration itself, which may run before main, when what their computes use
+// need not be there yet. The functions may be called by several threads.
 #ifndef TENON_STRATEGIES_PENDING_PATTERNS_H_
 #define TENON_STRATEGIES_PENDING_PATTERNS_H_
 
@@ -12,9 +12,9 @@
 
 namespace tenon::strategies {
 
-// `op` has got its compute. Without a pattern it is kOpaque until FinishPatterns.
+// Call it when `op` has got its compute. Without a pattern it is kOpaque until FinishPatterns.
 void AwaitPattern(const ops::AuthorSite& site, Ref<ops::OpDef> op);
-// The operator's pattern will be declared. False where it was declared before.
+// Says that the operator's pattern will be declared. False if it was declared before.
 bool DeclarePattern(const ops::OpDef& op);
 
 // Infers what is open from sample calls (infer_pattern.h), and adds an error of the registration

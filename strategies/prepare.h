@@ -1,5 +1,5 @@
-// Constants in another form: what a kernel wants of its constant arguments - weights packed in the
-// order in which tiles read - is computed once, when the kernel is made, and not at each run.
+// Constants in another form. What a kernel wants of its constant arguments, such as weights packed
+// in the order in which tiles read, is computed once, when the kernel is made, and not at each run.
 //
 //   Preparer preparer({weight.op().get()});          // what is constant
 //   Tensor packed = preparer.Prepare(te::Compute(...));  // a placeholder, or what was given
@@ -24,8 +24,8 @@ class Preparer {
       : constants_(std::move(constants)) {}
 
   bool IsConstant(const te::Tensor& tensor) const { return constants_.contains(tensor.op().get()); }
-  // A placeholder that stands for `tensor` when that reads nothing but constants and its extents
-  // are numbers; else `tensor` itself.
+  // A placeholder that stands for `tensor` if that reads nothing but constants and its extents are
+  // numbers; else `tensor` itself.
   te::Tensor Prepare(const te::Tensor& tensor);
   const std::vector<PreparedTensor>& prepared() const { return prepared_; }
 

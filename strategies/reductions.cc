@@ -1,6 +1,6 @@
-// Along memory: the innermost axes that are one run of it become one loop, which LLVM or
-// VectorizeReductions takes in vectors. Across memory: several vectors of results stay in registers
-// while the terms go by, since one after the other would wait for each addition.
+// Along memory, the innermost axes that are one run of it become one loop, which LLVM or
+// VectorizeReductions takes in vectors. Across memory, several vectors of results stay in registers
+// while the terms go by; a single one would wait for each addition.
 //
 // Long reductions are factored (Suriana, Adams and Kamil, "Parallel Associative Reductions in
 // Halide", 2017) along their outermost loop.
@@ -26,24 +26,25 @@ using te::OperationNode;
 // Vectors of results that one sum keeps in registers.
 constexpr std::int64_t kTile = 8;
 constexpr std::int64_t kMaxTile = 16;
-// Of lines of any length, from so many terms on.
+// The same for lines of any length, and the number of terms from which it pays.
 constexpr std::int64_t kSymbolicTile = 4;
 constexpr std::int64_t kMinTermsOfTile = 32;
-// See TermsAtOnce: rows that are so many bytes long at least, and vectors of a line, which threads
+// See TermsAtOnce: the bytes that a row has at least, and the vectors of a line, which threads
 // share.
 constexpr std::int64_t kTermsAtOnce = 8;
 constexpr std::int64_t kFarRow = 1024;
 constexpr std::int64_t kMinLine = 8, kLine = 64, kMaxLine = 512;
-// Scalar operations from which a reduction is worth being split, and those of a piece.
+// Scalar operations from which a reduction is worth splitting, and those of a piece.
 constexpr std::int64_t kLongReduction = 4 * kParallelWork;
 constexpr std::int64_t kPieceWork = kParallelWork / 2;
 // Pieces that any number of threads share evenly.
 constexpr std::int64_t kMaxPieces = 128;
-// Iterations that threads can share: of results without pieces, or of the loop that is split.
+// Iterations that threads can share, of results without pieces or of the loop that is split.
 constexpr std::int64_t kMinIterations = 8;
-// Terms to a piece's result, which is written and read again.
+// Terms per result of a piece, which is written and read again.
 constexpr std::int64_t kMinTerms = 16;
-// Pieces are multiples of so many terms, where one run of memory is split: whole lines and vectors.
+// If one run of memory is split, pieces are multiples of so many terms, so that they are whole
+// lines and vectors.
 constexpr std::int64_t kRun = 1024;
 
 bool IsSameForAllTerms(const OperationNode& op, const Access& access) {
@@ -57,7 +58,7 @@ std::int64_t LargestDivisor(std::int64_t value, std::int64_t most) {
   return divisor;
 }
 
-// From `least` to `most`, in ascending order.
+// The divisors from `least` to `most`, in ascending order.
 std::vector<std::int64_t> DivisorsOf(std::int64_t value, std::int64_t least, std::int64_t most) {
   std::vector<std::int64_t> divisors;
   for (std::int64_t divisor = least; divisor <= std::min(value, most); ++divisor) {
@@ -66,7 +67,7 @@ std::vector<std::int64_t> DivisorsOf(std::int64_t value, std::int64_t least, std
   return divisors;
 }
 
-// Of the `count` vectors of a line of results those that are summed side by side. A line of any
+// How many of the `count` vectors of a line of results are summed side by side. A line of any
 // length ends in a part of a tile, and few terms do not wait for each other long.
 std::int64_t VectorsOfTile(SchedulingState& state, const Stage& stage, std::int64_t count) {
   const OperationNode& op = *stage.op();
@@ -76,13 +77,13 @@ std::int64_t VectorsOfTile(SchedulingState& state, const Stage& stage, std::int6
                   LargestDivisor(count, kTile));
 }
 
-// Of the `count` vectors of a line as many as each core has, the last one fewer.
+// How many of the `count` vectors of a line each core has; the last one has fewer.
 std::int64_t PartOfCore(std::int64_t count, int cores) {
   return CeilDiv(count, std::max(cores, 1));
 }
 
-// Of the `count` vectors of a line those that rows may be added to before the next ones: equal
-// parts, or one for each core, of which the last is shorter.
+// How many of the `count` vectors of a line rows may be added to before the next ones: equal parts,
+// or one for each core, the last of which is shorter.
 std::vector<std::int64_t> LinesOf(std::int64_t count, int cores) {
   std::vector<std::int64_t> lengths = DivisorsOf(count, kMinLine, kMaxLine);
   const std::int64_t of_core = PartOfCore(count, cores);
@@ -100,8 +101,8 @@ std::int64_t UsualLine(const std::vector<std::int64_t>& lengths, std::int64_t co
   return is_shared ? *(longer - 1) : lengths.back();
 }
 
-// Terms that are added to a line of results at once, where each lies on another page of memory than
-// the one before: 1 is a tile of results that all terms are added to. The line stays in the
+// How many terms are added to a line of results at once, where each lies on another page of memory
+// than the one before. 1 means a tile of results that all terms are added to. The line stays in the
 // first-level cache, and as many rows of memory are read from their begin to their end.
 std::int64_t TermsAtOnce(SchedulingState& state, const Stage& stage,
                          const std::vector<IterVar>& terms, std::int64_t count) {
@@ -133,7 +134,7 @@ bool IsOneRun(const Stage& stage, Accesses& accesses, const IterVar& outer, cons
   });
 }
 
-// The reduce axes in order, those together that are one run of memory.
+// The reduce axes in order. Those that are one run of memory are together.
 std::vector<std::vector<IterVar>> RunsOf(const Stage& stage, Accesses& accesses) {
   std::vector<std::vector<IterVar>> runs;
   for (const IterVar& axis : stage.op()->reduce_axes) {
@@ -194,7 +195,7 @@ bool ReducesAlongMemory(const Stage& stage, Accesses& accesses) {
   for (const Access& access : accesses.Of(stage)) {
     const std::optional<std::int64_t> along = StepOf(access, op.reduce_axes.back().var);
     along_reduction = along_reduction || along == 1;
-    // One value a row, the mean for instance, is read once.
+    // One value per row, the mean for instance, is read once.
     if (op.axes.empty() || Extent(op.axes.back()) == 1 || IsSameForAllTerms(op, access)) continue;
     // Every second element still comes in whole vectors.
     const std::int64_t step = StepOf(access, op.axes.back().var).value_or(0);

@@ -14,17 +14,18 @@ namespace tenon::strategies {
 // Whether neighbours in memory are terms of one result rather than of several.
 bool ReducesAlongMemory(const schedule::Stage& stage, Accesses& accesses);
 
-// How many leading axes have loops around those of the terms: all of a reduction along memory, of
-// others all but the last.
+// How many leading axes have loops around those of the terms: all axes of a reduction along memory,
+// and all except the last of other reductions.
 std::size_t AxesAroundReduction(const schedule::Stage& stage, Accesses& accesses);
 
 // Orders the loops of a reduction that has nothing scheduled yet.
 void ScheduleReduction(SchedulingState& state, schedule::Stage& stage);
 
-// Reductions of many terms to few results get two stages, of which the first has a result for each
-// piece of the terms, so that threads can share them. The pieces depend on the extents alone, and
-// so do the bits of the results. Sums of floats are left alone unless they may be `reassociated`;
-// products, whose parts may overflow, always. Which stages are inlined must be decided.
+// Splits reductions of many terms to few results into two stages. The first has a result for each
+// piece of the terms, so that threads can share the pieces. The pieces depend on the extents alone,
+// and so do the bits of the results. Sums of floats are left alone unless they may be
+// `reassociated`. Products are always left alone, since their parts may overflow. Which stages are
+// inlined must be decided.
 void SplitLongReductions(schedule::Schedule& schedule, const Target& target, bool reassociate);
 
 }  // namespace tenon::strategies

@@ -8,10 +8,10 @@
 // It runs when the program starts or the plug-in is loaded. Errors are kept, and thrown by the next
 // Compile or plug-in load: a name taken twice, a pattern that contradicts the elementwise compute,
 // an implementation without a function that builds, an attribute struct that shares its name with
-// another one, a plug-in compiled with other headers than the program. So attribute structs belong
-// into a namespace of their own. Whether results have the shapes and types that the type relation
-// promises, and whether a .Compute contradicts its pattern, is known when a call is compiled; that
-// is InvalidArgument of Compile then. Computes may be called by several threads at once: Compile
+// another one, a plug-in compiled with other headers than the program. So put attribute structs
+// into a namespace of your own. Whether results have the shapes and types that the type relation
+// promises, and whether a .Compute contradicts its pattern, is known only when a call is compiled.
+// Compile then throws InvalidArgument. Computes may be called by several threads at once: Compile
 // makes kernels on all cores.
 #ifndef TENON_STRATEGIES_REGISTER_OP_H_
 #define TENON_STRATEGIES_REGISTER_OP_H_
@@ -69,21 +69,22 @@ class OpRegistration {
     return AttrsOf(attrs::SchemaOf<T>(), fingerprint);
   }
 
-  // What takes the place of calls before anything else is done (ops/pass_rules.h); so the operator
-  // needs no compute.
+  // What takes the place of calls before anything else is done (ops/pass_rules.h). The operator
+  // then needs no compute.
   OpRegistration& Lower(std::function<ir::Expr(const ops::LoweringCall&)> lower);
-  // The operator, of one tensor, gives s * f(x) for s * x with every s > 0: scales go through it.
+  // Says that the operator, a function of one tensor, gives s * f(x) for s * x with every s > 0, so
+  // that scales go through it.
   OpRegistration& KeepsPositiveScale();
   // The axes of channels of an operator that is linear in its data and in a weight.
   OpRegistration& Channels(
       std::function<std::optional<ops::ChannelAxes>(const ir::CallNode& call)> axes);
   // What ToMixedPrecision does with calls; after .Attrs. kAlways needs the attribute out_dtype.
   OpRegistration& MixedPrecision(ops::PrecisionRule rule);
-  // It adds up many elements: calls with halves add them in float32.
+  // Says that the operator adds up many elements. Calls with halves add them in float32.
   OpRegistration& SumsHalves(ops::HalfSums sums);
 
-  // What the operator computes, by tensor expressions. A pattern that is not said is inferred from
-  // sample calls; where none can be made, the operator is opaque to fusion.
+  // What the operator computes, in tensor expressions. Without a declared pattern, the pattern is
+  // inferred from sample calls. Where none can be made, the operator is opaque to fusion.
   OpRegistration& Compute(std::function<std::vector<te::Tensor>(const TeCall& call)> make);
   // One element from the element at the same place: `function(attrs, x)` or `function(x)`. The
   // result has the input's shape, and the operator the pattern kElemWise.
@@ -97,20 +98,20 @@ class OpRegistration {
       }
     });
   }
-  // In place of .Argument, .TypeRelation and .Compute: the operator computes `results` of `inputs`,
-  // which are placeholders (tensor_function.h).
+  // Takes the place of .Argument, .TypeRelation and .Compute: the operator computes `results` of
+  // `inputs`, which are placeholders (tensor_function.h).
   OpRegistration& Tensors(const std::vector<te::Tensor>& inputs,
                           const std::vector<te::Tensor>& results);
   // The schedule of .Compute, before which it must not be called (op_schedule.h). It is used where
   // the call anchors its group; see .Implement.
   OpRegistration& Schedule(ScheduleFunction schedule);
-  // A way of its own to make kernels of groups that hold a call of the operator. With the pattern
+  // The operator's own way to make kernels of groups that hold a call of it. With the pattern
   // kOutEWiseFusable (ops/op.h) elementwise operators may follow the call in its group; an opaque
   // operator's call is a group by itself. A group of another anchor does not ask. One without a
   // refusal never refuses.
   OpRegistration& Implement(Implementation implementation);
-  // Another way to compute a call, which is taken instead of .Compute where it is the best row.
-  // Call it after .Compute.
+  // Another way to compute a call. It is taken instead of .Compute where it is the best row. Call
+  // it after .Compute.
   OpRegistration& Form(TeForm form);
 
  private:
@@ -133,9 +134,9 @@ class OpRegistration {
   Ref<ops::OpDef> op_;  // one that no one else sees when the registration failed
 };
 
-// Adds rows to an operator that is registered already, a built-in one, say. Errors are kept as
-// those of OpRegistration: an operator that does not exist, a row without a name or of a name that
-// is taken, a row without a function that makes it. Not while others compile.
+// Adds rows to an operator that is registered already, for example a built-in one. Errors are kept
+// as those of OpRegistration: an operator that does not exist, a row without a name or with one
+// that is taken, a row without a function that makes it. Must not run while others compile.
 class OpExtension {
  public:
   explicit OpExtension(const std::string& name,

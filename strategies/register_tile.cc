@@ -23,8 +23,8 @@ using te::IterVar;
 
 // Rows and columns that pay for a transposition in registers.
 constexpr std::int64_t kMinSquare = 4;
-// Multiply-adds that are written out one after the other. LLVM orders more of them so that sums
-// leave their registers.
+// Multiply-adds that are written out one after the other. If there are more, LLVM orders them so
+// that sums leave their registers.
 constexpr std::int64_t kMaxUnrolled = 16 * kMaxUnrolledTerms;
 // Steps of a lone reduction that share one loop test.
 constexpr std::int64_t kUnrolledSteps = 4;
@@ -82,7 +82,7 @@ std::optional<GridIndex> AxesOf(const Expr& e, const std::vector<IterVar>& axes,
   return found;
 }
 
-// Of the first `count` indices.
+// Matches the first `count` indices.
 std::optional<std::vector<GridIndex>> MatchGrid(const std::vector<Expr>& indices, std::size_t count,
                                                 const std::vector<IterVar>& axes) {
   std::vector<GridIndex> grid;
@@ -162,7 +162,7 @@ int StepOf(const te::OperationNode& op) {
   return static_cast<int>(step);
 }
 
-// Of a sum that is no plain one.
+// The intrinsic of a sum that is not a plain one.
 te::TensorIntrinsic DotOf(const te::OperationNode& op, int lanes) {
   const bool bytes = op.outputs[0]->dtype == Int32;
   const auto [rows, sum, terms_at_once] = HintOf(op);
@@ -193,7 +193,7 @@ TileSize TileIn(Config* config, const TileNames& names, const TileSize& usual,
     const bool is_allowed = r <= largest.rows && FitsRegisters(target, r, tile.vectors);
     if ((is_usual && r == usual.rows) || is_allowed) rows.push_back(r);
   }
-  // Beside other vectors as many rows as fit, but no more than leave the work even.
+  // For other numbers of vectors, as many rows as fit, but no more than leave the work even.
   const std::int64_t most = rows.back();
   tile.rows = config->Knob(
       names.rows, rows, is_usual ? usual.rows : CeilDiv(largest.rows, CeilDiv(largest.rows, most)));
@@ -277,11 +277,11 @@ struct TileLoops {
   std::vector<IterVar> shared, serial;
 };
 
-// Numbers are shared as they come, also after one expression, such as the number of images: all
-// quotients are by numbers. Where more extents are expressions, the last of these stays a loop of
-// its own, so that the places of tiles are not quotients by it, and numbers come last in what is
-// shared. Numbers that come after all expressions are loops inside what is shared: what their tiles
-// read in common stays in cache, and one quotient serves all of them.
+// Extents that are numbers are shared as they come, also after one expression, such as the number
+// of images: all quotients are by numbers. If more extents are expressions, the last of these stays
+// a loop of its own, so that the places of tiles are not quotients by it, and numbers come last in
+// what is shared. Numbers that come after all expressions are loops inside what is shared. What
+// their tiles read in common stays in cache, and one quotient serves all of them.
 TileLoops LoopsOverTiles(const std::vector<IterVar>& outer, const Sizes& extents) {
   constexpr std::int64_t kMinShared = 8;
   std::vector<IterVar> numbers, symbolic;
@@ -340,7 +340,7 @@ bool ScheduleByTiles(Stage& reader, Stage& tile, const std::vector<Expr>& indice
   TileLoops loops = LoopsOverTiles(outer, outer_extents);
   const bool in_turn = AddsInTurn(*tile.op()) && outer.size() > 1;
   if (in_turn || (traits.has_panels && outer.size() > 1)) {
-    // Those in turn are computed together, and read one after the other.
+    // Tiles that add in turn are computed together, and read one after the other.
     loops = {{outer.begin(), outer.end() - 1}, {outer.back()}};
   }
   std::vector<IterVar> order = loops.shared;

@@ -2,8 +2,8 @@
 //
 // A compute with the hint te::RegisterTile is a reduction with the axes (grid..., rows, vectors,
 // lanes): the trailing three are a block of results that fits the register file, the leading ones
-// say which block. Whatever is read of it is computed block by block inside the loops of its
-// reader. Matrix products and blocked convolutions are written this way.
+// say which block. What is read of it is computed block by block inside the loops of its reader.
+// Matrix products and blocked convolutions are written this way.
 //
 //   Tensor tile = te::Compute({n / 64, m / 4, 4, 4, 16}, ..., "product", te::RegisterTile{});
 //   Tensor c = te::Compute({m, n}, [&](Var i, Var j) { return tile(j / 64, i / 4, i % 4, ...); });
@@ -30,12 +30,12 @@ struct TileAxes {
 };
 TileAxes TileAxesOf(const te::OperationNode& tile);
 
-// Terms of a sum that are written out: those of 3 x 3 taps and 3 channels.
+// The most terms of a sum that are written out, those of 3 x 3 taps and 3 channels.
 inline constexpr std::int64_t kMaxUnrolledTerms = 32;
 
-// Whether registers are as many as those of AVX-512, or half.
+// Whether there are as many registers as AVX-512 has, or half.
 inline bool HasManyRegisters(const Target& target) { return target.vector_registers >= 32; }
-// Sums that leave registers for the operands: 24 of 32, 12 of 16.
+// The most sums that leave registers for the operands: 24 of 32, 12 of 16.
 inline std::int64_t MaxSums(const Target& target) { return target.vector_registers * 3 / 4; }
 // Whether registers hold a tile of so many rows and vectors and the operands of a step: those of
 // its shorter side, and one more. One register is left for what LLVM needs.
@@ -53,7 +53,7 @@ struct TileNames {
 };
 TileSize TileIn(Config* config, const TileNames& names, const TileSize& usual,
                 const TileSize& largest, const Target& target, std::int64_t whole_vectors = 0);
-// Sums of a tile that loads its operands no more often for having more of them.
+// So many sums that a tile with more would not load its operands less often.
 inline std::int64_t EnoughSums(const Target& target) {
   return std::min<std::int64_t>(16, MaxSums(target));
 }
@@ -64,19 +64,19 @@ double TileStepTime(std::int64_t left, std::int64_t right, double left_load = 0.
                     double right_load = 0.25);
 
 bool IsRegisterTile(const te::OperationNode& op);
-// Of a register tile: whether it has te::TileRows::kTall.
+// Whether a register tile has te::TileRows::kTall.
 bool IsTallTile(const te::OperationNode& tile);
 // Whether tiles add some terms in turn (te::RegisterTile::terms_at_once).
 bool AddsInTurn(const te::OperationNode& tile);
 
-// The loops of the sum itself: reduction outside, the tile unrolled in vectors inside. Its grid
-// axes stay outermost.
+// Schedules the loops of the sum itself: the reduction outside, the tile unrolled in vectors
+// inside. Its grid axes stay outermost.
 void ScheduleTile(schedule::Stage& tile);
 
 // Walks `reader` block by block and computes `tile` for each: along every grid axis that `reader`
 // reads at an axis of its own, at neighbouring ones taken as one, or at a quotient of these. What
-// is read otherwise is computed whole inside. Answers false and changes nothing where there is no
-// such axis. `indices`: of the one element that `reader` reads of `tile`.
+// is read differently is computed whole inside. Answers false and changes nothing where there is no
+// such axis. `indices` are those of the one element of `tile` that `reader` reads.
 struct TileReaderTraits {
   const Target& target;
   bool parallel;    // shares the blocks among the threads

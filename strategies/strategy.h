@@ -56,8 +56,8 @@ struct PreparedConstant {
   std::vector<int> arguments;  // which parameters
 };
 
-// Generated code at a side of a library's kernel: another order of axes, operators that the library
-// has not. Its buffers are arguments, what lies between both kernels, results.
+// Generated code before or after a library's kernel, for another order of axes or for operators
+// that the library lacks. Its buffers are arguments, what lies between both kernels, and results.
 struct Side {
   loop::Function function;
   std::size_t arguments = 0;
@@ -71,18 +71,19 @@ struct Built {
   std::variant<loop::Function, std::shared_ptr<const jit::Callable>> kernel;
   std::vector<int> arguments;
   std::vector<PreparedConstant> prepared;
-  // Of a library's kernel: what makes its first argument of the first one, and what makes the
-  // results of the last arguments and its result.
+  // What runs around a library's kernel. `before` makes the kernel's first argument from the first
+  // of `arguments`. `behind` makes the results from the last of `arguments` and the kernel's
+  // result.
   std::optional<Side> before;
   std::optional<Side> behind;
 };
 
 // Throws InvalidArgument, in words, for a kernel that cannot be called with the group's arguments
-// and results: one that is not there, parameters that the function has not, another number or type
-// of buffers than the arguments, the prepared constants and the results make.
+// and results: a missing kernel, parameters that the function does not have, or a number or type of
+// buffers that differs from the arguments, the prepared constants and the results.
 void RequireBuilt(const Group& group, const Built& built);
 
-// The kernel, or what is at the sides of a library's.
+// The kernel, or the generated code before and after a library's.
 std::vector<loop::Function> GeneratedFunctions(const Built& built);
 
 enum class Maker { kAuthor, kOneDnn, kOneDnnNarrow };
@@ -92,9 +93,9 @@ struct Implementation {
   std::string name;
   Maker maker = Maker::kAuthor;
   int priority = kGenerated;
-  // Why it cannot build the group, or nothing.
+  // Gives why it cannot build the group, or nothing.
   std::function<std::optional<std::string>(const Group& group)> refusal;
-  // May throw Unimplemented: the next candidate is taken then.
+  // May throw Unimplemented. Then the next candidate is taken.
   std::function<Built(const Group& group)> build;
 };
 
@@ -106,7 +107,7 @@ struct Strategy {
 // Who makes the kernels of functions with Composite="<name>.<anything>".
 struct CompositeMaker {
   std::string name;
-  // How the rows of operators are weighed for such a function, unless StrategyOptions say it.
+  // How the rows of operators are weighed for such a function, unless StrategyOptions say so.
   LibraryChoice library = LibraryChoice::kAuto;
   std::optional<Implementation> row = std::nullopt;  // beside those of operators
 };
@@ -132,9 +133,9 @@ struct Choice {
   std::string Explanation() const { return remark + ToText(candidates, chosen); }
 };
 
-// A composite function takes the row of its maker where that does not refuse it. A measured row
-// that cannot be built today is left aside, with a remark. Throws Unimplemented when no candidate
-// can build the group.
+// Chooses the row of the group. A composite function takes the row of its maker unless that refuses
+// it. A measured row that cannot be built today is left aside, with a remark. Throws Unimplemented
+// when no candidate can build the group.
 Choice Choose(const Group& group, const StrategyOptions& options);
 
 // Attaches computes and strategies to the built-in operators. Idempotent.

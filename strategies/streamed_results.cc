@@ -12,7 +12,8 @@ bool IsStreamed(const schedule::Stage& stage, Accesses& accesses, std::int64_t d
   if (!stage.is_output() || op.is_reduction() || op.outputs.size() > 1) return false;
   const te::Tensor result(stage.op(), 0);
   const auto element = static_cast<std::int64_t>(result.dtype().bytes());
-  // A loop that calls mathematics is slower than memory, and streaming stores that wait hold it up.
+  // A loop that calls mathematics is slower than memory, and waiting streaming stores would hold it
+  // up.
   return BytesOf(result) >= loop::kStreamedBytes && loop::AreRunsOfLines(distance * element) &&
          accesses.MathCallsOf(stage) == 0 && !accesses.IsRead(op);
 }

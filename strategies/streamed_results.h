@@ -9,9 +9,9 @@
 
 namespace tenon::strategies {
 
-// Whether `stage`, whose vectors are written one after the other in runs that begin `distance`
-// elements apart (0: one run), is such a result: runs are lines or long, nothing in the schedule
-// reads it, and its loop waits for memory rather than for arithmetic.
+// Whether `stage` is such a result. Its vectors are written one after the other in runs that begin
+// `distance` elements apart (0: one run). Runs must be lines or long, nothing in the schedule may
+// read the stage, and its loop must wait for memory rather than for arithmetic.
 bool IsStreamed(const schedule::Stage& stage, Accesses& accesses, std::int64_t distance);
 
 }  // namespace tenon::strategies

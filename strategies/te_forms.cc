@@ -15,7 +15,7 @@ std::vector<Candidate> WeighForms(const TeCompute& compute, const TeCall& call) 
       if (form.refusal) row.refusal = form.refusal(call);
       if (!row.refusal && form.cycles) row.cycles = form.cycles(call);
     } catch (const Error& error) {
-      // A form of numbers, for extents of variables.
+      // The form is one for numbers, and extents are variables.
       if (error.code() != absl::StatusCode::kUnimplemented) throw;
       row.refusal = error.message();
     }

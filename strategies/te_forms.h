@@ -14,8 +14,8 @@ namespace tenon::strategies {
 // What becomes of each form, in the order of the table. Names begin with "te.".
 std::vector<Candidate> WeighForms(const TeCompute& compute, const TeCall& call);
 
-// What a call is computed by where nothing else is asked for: its only way, or the best form of
-// those that round as the plain sum does.
+// What computes a call if nothing else is asked for: its only way, or the best form of those that
+// round as the plain sum does.
 const TeMake& MakeOf(const TeCompute& compute, const TeCall& call);
 
 }  // namespace tenon::strategies

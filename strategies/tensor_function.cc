@@ -139,7 +139,7 @@ ops::TypeRelation RelationOf(const std::vector<Tensor>& inputs,
       if (const auto* type = call.tensor(i)) extents.Learn(call, inputs[i], *type);
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) call.LearnInput(i, extents.TypeOf(inputs[i]));
-    // No type has a number below 0 as an extent.
+    // A type cannot have a number below 0 as an extent.
     for (const Tensor& result : results) {
       for (const Expr& extent : result.shape()) {
         if (const Dim dim = extents.Of(extent); !dim.is_static()) call.Exceeds(0, dim);
@@ -179,7 +179,7 @@ Ref<ops::OpDef> Define(const std::string& name, const std::vector<Tensor>& input
 Ref<ops::OpDef> Define(const std::string& name, const std::vector<Tensor>& inputs,
                        const schedule::Schedule& schedule, const std::source_location& where) {
   Ref<ops::OpDef> op = Define(name, inputs, schedule.outputs(), where);
-  // In a kernel of its own, whose stages are those that the record speaks of.
+  // It runs in a kernel of its own, whose stages are those that the record names.
   op->pattern = ops::OpPattern::kOpaque;
   const std::size_t num_stages = schedule::Schedule(schedule.outputs()).stages().size();
   AddSchedule(

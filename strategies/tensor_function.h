@@ -25,11 +25,11 @@ namespace tenon::strategies {
 
 // The operator that computes `results` of `inputs`, to be called: Call::Make(op, {x, y}). Variables
 // that are extents of inputs stand for any number, so that it can be called with several shapes. It
-// fuses with its neighbours as its pattern, which is read off the expressions, allows.
+// fuses with its neighbours as far as its pattern allows, which is read from the expressions.
 //
-// Throws InvalidArgument, naming the tensor: an input that is no placeholder or is given twice, a
-// result that is not computed, a placeholder that is read but not given, an extent with a variable
-// that is no extent of an input.
+// Throws InvalidArgument, naming the tensor: an input that is not a placeholder or is given twice,
+// a result that is not computed, a placeholder that is read but not given, an extent with a
+// variable that is not an extent of an input.
 ir::Expr TensorOperator(const std::string& name, const std::vector<te::Tensor>& inputs,
                         const std::vector<te::Tensor>& results,
                         std::source_location where = std::source_location::current());
@@ -39,7 +39,7 @@ ir::Expr ScheduledOperator(const std::string& name, const std::vector<te::Tensor
                            const schedule::Schedule& schedule,
                            std::source_location where = std::source_location::current());
 
-// The function that calls it, with a parameter for each input, called after it.
+// The function that calls it, with a parameter for each input, named after the input.
 ir::Expr TensorFunction(const std::string& name, const std::vector<te::Tensor>& inputs,
                         const std::vector<te::Tensor>& results,
                         std::source_location where = std::source_location::current());
@@ -47,8 +47,8 @@ ir::Expr ScheduledFunction(const std::string& name, const std::vector<te::Tensor
                            const schedule::Schedule& schedule,
                            std::source_location where = std::source_location::current());
 
-// Arguments, type relation, pattern and compute of an operator that has none of them. Throws as
-// above.
+// Sets arguments, type relation, pattern and compute of an operator that has none of them. Throws
+// as above.
 void DefineByTensors(const ops::AuthorSite& site, const std::vector<te::Tensor>& inputs,
                      const std::vector<te::Tensor>& results, ops::OpDef* op);
 

@@ -1,8 +1,8 @@
 // Tiles that registers hold are read along the source's rows, stored along the result's, and follow
-// one another in blocks. In cache a block is as wide as a line of the source. From memory blocks
-// make long parts of few rows, since each row is another page; how long they are at best differs
-// with what is stored (whole lines or parts of them, past the caches or not) and was measured on
-// matrices of all these kinds.
+// one another in blocks. In cache a block is as wide as a line of the source. From memory, blocks
+// take long parts of few rows, since each row is another page. Their best length depends on what is
+// stored (whole lines or parts of them, past the caches or not). It was measured on matrices of all
+// these kinds.
 #include "tenon/strategies/transposition.h"
 
 #include <algorithm>
@@ -23,10 +23,10 @@ constexpr std::int64_t kCached = 1 << 19;
 // Bytes of a result below which threads take longer to start than they save, when nothing is
 // computed.
 constexpr std::int64_t kParallelBytes = 1 << 18;
-// Tiles that are taken from the same rows, and that go into the same rows, in turn. Runs go
-// along the source, whose next lines the processor fetches ahead; where tiles do not write whole
-// lines, along the result, so that few lines are written in two parts, or few read twice. Past the
-// caches, short runs along the result have the next ones fetched in time.
+// How many tiles in turn are taken from the same rows, and how many go into the same rows. Runs go
+// along the source, whose next lines the processor fetches ahead. If tiles do not write whole
+// lines, runs go along the result, so that few lines are written in two parts or read twice. Past
+// the caches, runs along the result are short, so that the next ones are fetched in time.
 struct Runs {
   std::int64_t source, result;
 };
@@ -34,19 +34,20 @@ constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32}, kOfFewPartsOf
                kOfAlignedLines = {16, 4}, kOfStreamedLines = {64, 2};
 // Bytes of a result whose lines stay in the last cache until their second part is written.
 constexpr std::int64_t kKept = std::int64_t{4} << 20;
-// Rows of which a line each stays in the second-level cache while they are read part by part.
+// Of so many rows, one line each stays in the second-level cache while the rows are read part by
+// part.
 constexpr std::int64_t kMaxRows = 1024;
-// The least tiles of a block, which is what is fetched at a time.
+// The fewest tiles of a block, which is what is fetched at a time.
 constexpr std::int64_t kMinTiles = 16;
 // Rows that the caches still hold when all of them fall into the same sets.
 constexpr std::int64_t kAliasedRows = 32;
 // The side of the largest tiles that are square.
 constexpr std::int64_t kSquare = 16;
-// Bytes of a result from which it goes past the caches. Reading a line only to write all of it
-// takes more time then than reading it once more later, even where a large cache could hold it.
+// From so many bytes on a result goes past the caches. Then reading a line only to write all of it
+// takes more time than reading it once more later, even where a large cache could hold it.
 constexpr std::int64_t kStreamed = std::int64_t{16} << 20;
 
-// The one axis along which every access lies in memory that does not lie along the last axis.
+// The only axis along which every access lies in memory that does not lie along the last axis.
 std::optional<std::size_t> AxisOfGathers(const Stage& stage, Accesses& accesses) {
   const std::vector<IterVar>& axes = stage.op()->axes;
   if (axes.size() < 2 || accesses.DifferByLane(stage, axes.back().var)) return std::nullopt;
@@ -85,7 +86,8 @@ bool ContinuesLast(const Stage& stage, const IterVar& axis, std::int64_t extent,
   return !accesses.DifferByLane(stage, axis.var);
 }
 
-// Elements of the widest array in a vector; fewer of narrow ones where `least` are not as many.
+// How many elements of the widest array a vector holds. If that is more than `least`, or the stage
+// calls vector math, the usual number (Accesses::LanesOf).
 std::int64_t LanesOfCopy(const Stage& stage, Accesses& accesses, std::int64_t least) {
   std::size_t widest = 1;
   for (const loop::Buffer& output : stage.op()->outputs)
@@ -164,7 +166,7 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses, bool parallel) {
   if (extent < lanes || last_extent < lanes) return false;
   const IterVar last = stage.Fuse(std::span(axes).subspan(first_last));
   const IterVar source = stage.Fuse(std::span(axes).subspan(first, *along + 1 - first));
-  // As many as are loaded at once; of numbers that wide, tiles are square.
+  // As many rows as are loaded at once. For elements that wide, tiles are square.
   const std::int64_t rows = lanes <= kSquare ? lanes : lanes / 4;
   const auto [source_tiles, source_lane] = stage.Split(source, rows);
   // From memory, runs of tiles read and write longer parts of few rows. In cache tiles follow one
@@ -183,7 +185,7 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses, bool parallel) {
                                           .streams = streams,
                                           .aliased = AliasesInCaches(stage, accesses)})
                                 : Runs{std::min(lanes / rows, CeilDiv(extent, rows)), 1};
-  // What is fetched for the next run of rows must still be cached when its turn comes.
+  // What is fetched for the next run of rows must still be in cache when its turn comes.
   const bool by_columns = streams && (last_extent % lanes != 0 ||
                                       extent * runs.result * lanes * element_bytes > kCached);
   const bool by_source_rows = extent < last_extent;

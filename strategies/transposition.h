@@ -7,10 +7,10 @@
 
 namespace tenon::strategies {
 
-// Schedules `stage`, which is no reduction, in tiles that TransposeTiles then reads and writes in
-// whole vectors: square ones, or fewer rows of many narrow numbers. Answers false and changes
-// nothing where it is no transposition, or one of few rows or columns.
-// Threads share its loops where `parallel` says so.
+// Schedules `stage`, which must not be a reduction, in tiles that TransposeTiles then reads and
+// writes in whole vectors. Tiles are square, or have fewer rows of many narrow numbers. Answers
+// false and changes nothing if it is not a transposition, or has few rows or columns. Threads share
+// its loops if `parallel` says so.
 bool ScheduleTransposition(schedule::Stage& stage, Accesses& accesses, bool parallel = true);
 
 }  // namespace tenon::strategies

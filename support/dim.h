@@ -23,7 +23,7 @@ namespace tenon {
 
 struct DimAtom;
 
-// A variable, or a function of expressions that is no sum.
+// A variable, or a function of expressions that is not a sum.
 using DimAtomRef = std::shared_ptr<const DimAtom>;
 
 class Dim {

@@ -34,7 +34,7 @@ class DimProgram {
   explicit DimProgram(const std::vector<std::string>& symbols);
 
   // The operation whose result is the value of `dim`. Throws InvalidArgument for "?" and for a
-  // variable that is none of the symbols.
+  // variable that is not one of the symbols.
   int Add(const Dim& dim);
   // The same of an operation on results of earlier ones. On numbers it is a number.
   int Add(Operation operation);

@@ -10,8 +10,8 @@
 
 namespace tenon::te {
 
-// Of all that `outputs` are computed from, down to the placeholders, and of which of these tensors
-// `args` are, in order: equal bytes are equal computations. Nothing where external operations,
+// The content of all that `outputs` are computed from, down to the placeholders, and which of these
+// tensors `args` are, in order. Equal bytes are equal computations. Nothing if external operations,
 // scans or calls of external functions are among them.
 std::optional<std::string> ContentOf(const std::vector<Tensor>& outputs,
                                      const std::vector<Tensor>& args);

@@ -37,7 +37,8 @@ class Evaluator {
   // Both must outlive it.
   Evaluator(const Arrays& arrays, const Extents& extents) : arrays_(arrays), extents_(extents) {}
 
-  // A block of `size` elements; Restart forgets what was computed and gives variables their values.
+  // Starts a block of `size` elements. Restart forgets what was computed and gives variables their
+  // values.
   void Start(std::size_t size);
   void Restart(Columns bound);
   const Column& Evaluate(const loop::Expr& expr);

@@ -1,9 +1,9 @@
-// Reductions of several values of different shapes: one that has an element a row and one that has
-// elements along it, for instance.
+// Reductions of several values of different shapes, for instance one that has one element per row
+// and one that has elements along the row.
 //
-// The terms are joined one after the other, by a scan over them (te/scan.h): what joins them need
+// The terms are joined one after the other, by a scan over them (te/scan.h). What joins them need
 // not be associative, and the results of the scan's last step are those of the fold. So schedules
-// know it as a scan: computed at a loop of a reader, it keeps that iteration's values alone.
+// know it as a scan. Computed at a loop of a reader, it keeps only that iteration's values.
 //
 //   // The greatest score of a row, the sum of exp(score - greatest), and the weighted sum of v.
 //   Folded f = Fold({{{n}, lowest, greatest}, {{n}, zero, weight}, {{n, d}, zero, sum}}, terms);
@@ -30,7 +30,8 @@ class FoldStep {
   Expr term() const { return Expr(time_) - 1; }  // its number, from 0
   // An element of a value before the term is joined. Throws OutOfRange.
   Expr Before(std::size_t value, std::vector<Expr> indices) const;
-  // Afterwards, of a value that stands before this one in the list. Throws OutOfRange.
+  // An element after the term is joined, of a value that comes before this one in the list. Throws
+  // OutOfRange.
   Expr Now(std::size_t value, std::vector<Expr> indices) const;
 
  private:
@@ -46,13 +47,14 @@ struct FoldValue {
 };
 
 struct Folded {
-  std::vector<Tensor> results;  // one a value
-  // What they are made of: the scan, one output a value, and of each value its start and its step.
+  std::vector<Tensor> results;  // one per value
+  // What they are made of: the scan, with one output per value, and the start and the step of each
+  // value.
   std::vector<Tensor> scan, start, step;
 };
 
-// Throws InvalidArgument for no values, and what Scan throws: of values that give other types when
-// they join than when they start, for instance.
+// Throws InvalidArgument if there are no values, and what Scan throws, for instance for values that
+// have other types when they join than when they start.
 Folded Fold(const std::vector<FoldValue>& values, const Expr& terms,
             const std::string& name = "fold");
 

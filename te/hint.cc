@@ -7,7 +7,7 @@
 namespace tenon::te {
 namespace {
 
-// In the order of the enumerators.
+// Names in the order of the enumerators.
 constexpr const char* kRows[] = {"even", "uneven", "tall", "of reader"};
 constexpr const char* kSums[] = {"plain", "dot", "word dot"};
 constexpr const char* kForms[] = {"lines", "steps", "aligned steps", "copies", "vectors", "panel"};

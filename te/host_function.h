@@ -19,7 +19,7 @@ std::int64_t IntFromHost(DataType type, const HostValue& value);
 
 class HostFunction {
  public:
-  // Throws NotFound for a symbol that the process does not have, Unimplemented for a function
+  // Throws NotFound for a symbol that the process does not have, and Unimplemented for a function
   // without a C++ signature.
   explicit HostFunction(loop::ExternFunction callee);
   HostValue operator()(const std::vector<HostValue>& args) const;

@@ -1,5 +1,6 @@
-// By squaring (Knuth, TAOCP 4.6.3, algorithm A), with all steps written out, so that they run in
-// vectors: a product and a square for each bit of the exponent, fewer for a constant one.
+// Powers by squaring (Knuth, TAOCP 4.6.3, algorithm A), with all steps written out, so that they
+// run in vectors. There are a product and a square for each bit of the exponent, and fewer for a
+// constant one.
 #include "tenon/te/integer_power.h"
 
 #include <cstdint>

@@ -28,7 +28,7 @@ std::vector<Column> Initial(const OperationNode& op, Evaluator& evaluator, const
   return result;
 }
 
-// `value` where the term counts, and nothing read elsewhere.
+// `value` where the term counts. Elsewhere nothing is read.
 Expr IfCounted(const Expr& condition, const Expr& value) {
   return condition.defined() ? loop::IfThenElse(condition, value, loop::Constant(value.dtype(), 0))
                              : value;
@@ -119,7 +119,8 @@ class Interpreter {
     HostFunction(call.callee)(values);
   }
 
-  // States and updates are the scan's own arrays; each step computes its slice of every operation.
+  // Runs a scan. States and updates are the scan's own arrays; each step computes its slice of
+  // every operation.
   void RunScan(const OperationNode& op) {
     for (const loop::Buffer& buffer : op.outputs) Allocate(buffer);
     const std::vector<Operation> steps = StepOperations(op);
@@ -232,7 +233,7 @@ class Interpreter {
     return result;
   }
 
-  // One term after the other, each into the element that it computes.
+  // Adds one term after the other, each to the element that it computes.
   void UpdateElements(const OperationNode& op) {
     std::vector<IterVar> loops;
     for (const IterVar& axis : op.axes) {

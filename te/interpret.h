@@ -22,8 +22,8 @@ namespace tenon::te {
 std::vector<NDArray> Interpret(const std::vector<Tensor>& outputs,
                                const std::vector<std::pair<Tensor, NDArray>>& inputs);
 
-// What Interpret would take: a step is one element of one operation, or one term of its sum; bytes
-// are those of all operations' results. Infinite where an extent is symbolic.
+// What Interpret would take. A step is one element of one operation, or one term of its sum. Bytes
+// are those of all operations' results. Both are infinite if an extent is symbolic.
 struct Cost {
   double steps = 0;
   double bytes = 0;

@@ -27,7 +27,7 @@ Expr Lowest(DataType type) {
   return loop::IntImm(type, std::numeric_limits<std::int64_t>::min() >> (64 - type.bits()));
 }
 
-// Of signed integers of less than 64 bits, by those of twice as many.
+// Saturates signed integers of fewer than 64 bits, given a result of twice as many.
 Expr Narrowed(DataType type, const Expr& wide) {
   const DataType to = wide.dtype();
   return loop::Cast(type, Clamp(wide, loop::Cast(to, Lowest(type)), loop::Cast(to, Highest(type))));

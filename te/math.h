@@ -1,4 +1,5 @@
-// Elementwise mathematics on expressions. All take floating types unless said otherwise.
+// Elementwise mathematics on expressions. All functions take floating types unless their comments
+// say something else.
 #ifndef TENON_TE_MATH_H_
 #define TENON_TE_MATH_H_
 
@@ -49,7 +50,7 @@ inline loop::Expr Log2(const loop::Expr& x) { return loop::Call(loop::Intrinsic:
 inline loop::Expr Log10(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kLog10, {x}); }
 inline loop::Expr Log1p(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kLog1p, {x}); }
 inline loop::Expr Trunc(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kTrunc, {x}); }
-// To the nearest integer, of two the even one; Round goes away from zero.
+// Rounds to the nearest integer, and to the even one of two. Round goes away from zero then.
 inline loop::Expr RoundToEven(const loop::Expr& x) {
   return loop::Call(loop::Intrinsic::kNearbyint, {x});
 }
@@ -72,13 +73,13 @@ inline loop::Expr IsFinite(const loop::Expr& x) {
   return loop::Call(loop::Intrinsic::kIsFinite, {x});
 }
 
-// Of all number types, as Abs, Min and Max are.
+// Takes all number types, as do Abs, Min and Max.
 inline loop::Expr Sign(const loop::Expr& x) { return loop::Call(loop::Intrinsic::kSign, {x}); }
 inline loop::Expr Clamp(const loop::Expr& x, const loop::Expr& low, const loop::Expr& high) {
   return Min(Max(x, low), high);
 }
 
-// Of integers. A shift takes the low bits of the distance that the width allows.
+// These take integers. A shift takes as many low bits of the distance as the width allows.
 inline loop::Expr BitAnd(const loop::Expr& x, const loop::Expr& y) {
   return loop::Binary(loop::BinaryOp::kBitAnd, x, y);
 }
@@ -97,8 +98,8 @@ inline loop::Expr ShiftRight(const loop::Expr& x, const loop::Expr& distance) {
 inline loop::Expr Popcount(const loop::Expr& x) {
   return loop::Call(loop::Intrinsic::kPopcount, {x});
 }
-// The sum and the difference of integers of one type, or the nearest number that the type holds:
-// one instruction of 8 and 16 bits on x86. Throw InvalidArgument for other types.
+// The sum and the difference of integers of one type, or the nearest number that the type holds. On
+// x86 this is one instruction for 8 and 16 bits. They throw InvalidArgument for other types.
 loop::Expr SaturatingAdd(const loop::Expr& x, const loop::Expr& y);
 loop::Expr SaturatingSub(const loop::Expr& x, const loop::Expr& y);
 
@@ -107,13 +108,13 @@ inline loop::Expr ByteOfWord(const loop::Expr& word, const loop::Expr& i) {
   const loop::Expr distance = loop::Cast(Int32, i * 8);
   return loop::Cast(Int32, loop::Cast(UInt8, loop::Binary(loop::BinaryOp::kShr, word, distance)));
 }
-// Number `i` of the two of bfloat16 in a word of int32.
+// Number `i` of the two elements of bfloat16 in a word of int32.
 inline loop::Expr BFloatOfWord(const loop::Expr& word, const loop::Expr& i) {
   const loop::Expr distance = loop::Cast(Int32, i * 16);
   return Reinterpret(BFloat16,
                      loop::Cast(UInt16, loop::Binary(loop::BinaryOp::kShr, word, distance)));
 }
-// The word of elements that fill it: four bytes or two of bfloat16, the first one lowest.
+// The word that four bytes or two elements of bfloat16 fill, the first one lowest.
 inline loop::Expr WordOf(const std::vector<loop::Expr>& elements) {
   const int bits = elements[0].dtype().bits();
   loop::Expr word;

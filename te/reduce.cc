@@ -53,7 +53,8 @@ Reduction ArgReduce(std::string name, bool is_max, const Expr& index, const Expr
       const Expr is_so = is_max ? x >= y : x <= y;
       return value.dtype().is_float() ? is_so || loop::Call(loop::Intrinsic::kIsNan, {x}) : is_so;
     };
-    // Of equals the one that comes first, or last, wins; the identity's index is -1 and never does.
+    // Among equals the one that comes first, or last, wins. The identity's index is -1, which never
+    // wins.
     const Expr wins_ties = last ? l[0] > r[0] : l[0] < r[0];
     const Expr left_wins =
         (wins_ties && is_as_extreme(l[1], r[1])) || (!wins_ties && !is_as_extreme(r[1], l[1]));

@@ -18,7 +18,7 @@ using Values = std::vector<Column>;  // one for each value of the tuple
 
 constexpr std::size_t kTerms = 5;
 
-// 1 to 7, which all types hold, and of which products of three are exact in halves, too.
+// A number from 1 to 7. All types hold these, and products of three are exact in halves, too.
 std::int64_t Sample(std::size_t term, std::size_t leaf) {
   return static_cast<std::int64_t>((3 * term + 5 * leaf + 3) % 7) + 1;
 }
@@ -142,8 +142,8 @@ class LawTrial {
     return Evaluated(combiner_.result, left[0].size(), std::move(sides));
   }
 
-  // The first place where values differ by more than rounding. Where one is no number, the sample
-  // was none that the reducer is made for.
+  // The first place where values differ by more than rounding. If one is not finite, the reducer is
+  // not made for the sample.
   std::optional<std::size_t> Difference(const Values& first, const Values& second) const {
     for (std::size_t at = 0; at < first[0].size(); ++at) {
       bool differs = false, is_finite = true;

@@ -3,8 +3,9 @@
 // A reducer declares it (Combiner::is_commutative in te/tensor.h). What it declares is tried on
 // samples: a proof is out of reach for reducers with exp or divisions, which are common, and a
 // wrong declaration shows on almost any three terms. So a reducer is believed until samples
-// contradict it. They are terms as `source` makes them of small positive numbers, the identity, and
-// terms that were joined: reducers may rely on what all of their values have in common.
+// contradict it. Samples are terms as `source` makes them from small positive numbers, the
+// identity, and terms that were joined, since reducers may rely on what all of their values have in
+// common.
 //
 //   WhyOrderCounts(sub, {A(k)});
 //   // "reducer sub is not associative: (2 . 2) . 2 is -2, but 2 . (2 . 2) is 2"
@@ -19,7 +20,8 @@
 
 namespace tenon::te {
 
-// Nothing where it does not, as far as is known. Reducers that cannot be evaluated are believed.
+// Nothing if the order does not count, as far as is known. Reducers that cannot be evaluated are
+// believed.
 std::optional<std::string> WhyOrderCounts(const Combiner& combiner,
                                           const std::vector<Expr>& source);
 

@@ -14,7 +14,8 @@ using loop::Intrinsic;
 
 namespace {
 
-// As a float32 that was rounded to odd: a second rounding to fewer bits gives what one would.
+// `v` as a float32, rounded to odd, so that a second rounding to fewer bits gives what a single one
+// would.
 float RoundToOdd(double v) {
   const auto near = static_cast<float>(v);
   const double back = near;

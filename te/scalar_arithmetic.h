@@ -9,16 +9,16 @@
 
 namespace tenon::te {
 
-// To a floating type, once.
+// Rounds to a floating type, once.
 double RoundTo(DataType type, double value);
 double RoundTo(DataType type, std::int64_t value, bool is_unsigned);
 std::int64_t WrapTo(DataType type, std::int64_t value);
-// Towards zero; the nearest that the type holds where it is out of range, 0 for NaN.
+// Rounds toward zero. Out of range it gives the nearest number that the type holds, and 0 for NaN.
 std::int64_t SaturateTo(DataType type, double value);
 
 double ApplyUnary(loop::Intrinsic intrinsic, double x);
 double ApplyFloat(loop::BinaryOp op, double a, double b);
-// Division by zero gives 0. Of the distance of a shift the low bits count that the width allows.
+// Division by zero gives 0. As many low bits of the distance of a shift count as the width allows.
 std::int64_t ApplyInt(loop::BinaryOp op, DataType type, std::int64_t a, std::int64_t b);
 
 template <typename T>

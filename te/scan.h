@@ -21,10 +21,10 @@ namespace tenon::te {
 
 // One output for each state; states may differ in rank and extents, time aside. Throws
 // InvalidArgument, naming the state and what is wrong: lists of different lengths or empty ones;
-// element types, ranks or extents (but the first of init) that differ; inits of different lengths;
-// a state that is no placeholder or used twice; an update that is a placeholder; a state that is
-// read at a step which is not known to be computed already; an external operation or another scan
-// between state and update.
+// element types, ranks or extents (except the first of init) that differ; inits of different
+// lengths; a state that is not a placeholder or is used twice; an update that is a placeholder; a
+// state that is read at a step which is not known to be computed already; an external operation or
+// another scan between state and update.
 std::vector<Tensor> Scan(const std::vector<Tensor>& init, const std::vector<Tensor>& update,
                          const std::vector<Tensor>& state, std::string name = "scan");
 

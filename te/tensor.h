@@ -1,4 +1,4 @@
-// Tensor expressions: what each element of a tensor is, and nothing of how it is computed.
+// Tensor expressions: what each element of a tensor is, but not how it is computed.
 //
 // A Tensor is a value handle to one output of an operation: a placeholder (given) or a compute (an
 // expression of its axes, maybe a reduction). Reading a tensor, A(i, j), gives an expression.
@@ -33,8 +33,8 @@ struct IterVar {
   Expr extent;
   bool is_reduce = false;
   bool is_ordered = false;  // the time axis of a scan: steps run one after the other
-  // Of a dimension in which a reduction computes where its terms go (Into in te/reduce.h): the loop
-  // sets initial values alone.
+  // True for a dimension in which a reduction computes where its terms go (Into in te/reduce.h).
+  // The loop then only sets initial values.
   bool starts_only = false;
 };
 
@@ -108,23 +108,24 @@ class OperationNode : public RefCounted {
   std::string name;
   Label label;                        // what the author tells schedules
   std::vector<loop::Buffer> outputs;  // of one shape, except for kExtern and kScan
-  // Of a compute one a dimension, of a scan time alone, of an external operation none.
+  // A compute has one per dimension, a scan has time alone, and an external operation has none.
   std::vector<IterVar> axes;
-  // Of a compute one an output, the sources when this is a reduction; of an external operation the
-  // call.
+  // A compute has one per output, which are the sources if it is a reduction. An external operation
+  // has the call.
   std::vector<Expr> body;
   std::optional<Combiner> combiner;
   std::vector<IterVar> reduce_axes;
-  // Of a reduction: what the elements start as, one an output (empty: the identity); which terms
-  // count (undefined: all); the element that a term goes to, one index a dimension (empty: the
-  // axes), where a term that lies outside goes nowhere.
+  // These are set for reductions. `initial` has what the elements start as, one per output (empty:
+  // the identity). `condition` says which terms count (undefined: all). `target` is the element
+  // that a term goes to, one index per dimension (empty: the axes); a term whose target lies
+  // outside goes nowhere.
   std::vector<Expr> initial;
   Expr condition;
   std::vector<Expr> target;
   // All that it computes with: body, initial values, condition and target.
   std::vector<Expr> Expressions() const;
   std::vector<Tensor> inputs;        // of an external operation: what its call may read
-  std::vector<Tensor> init, update;  // of a scan (te/scan.h), one an output
+  std::vector<Tensor> init, update;  // of a scan (te/scan.h), one per output
   std::vector<Tensor> state;
 };
 
@@ -133,9 +134,9 @@ Tensor Placeholder(std::vector<Expr> shape, DataType dtype, std::string name = "
 
 using IndexedBody = std::function<std::vector<Expr>(const std::vector<Var>&)>;
 using IndexedReduction = std::function<Reduction(const std::vector<Var>&)>;
-// The general forms: any rank, several outputs. Errors: InvalidArgument for a body of no value, for
-// source types that do not match the combiner, for extents that are negative or not int64, and for
-// names of axes of another number, empty ones or equal ones.
+// The general forms: any rank, several outputs. Errors: InvalidArgument for a body without a value,
+// for source types that do not match the combiner, for extents that are negative or not int64, and
+// for names of axes that are too many, too few, empty or equal.
 std::vector<Tensor> ComputeTuple(std::vector<Expr> shape, const IndexedBody& body,
                                  std::string name = "compute", Label label = {});
 std::vector<Tensor> ReduceTuple(std::vector<Expr> shape, const IndexedReduction& body,
@@ -174,7 +175,7 @@ void RequireRank(std::size_t given, std::size_t rank, const std::string& name);
 
 }  // namespace te_internal
 
-// Computes each element with `body`, which takes one Var a dimension (or a vector of them) and
+// Computes each element with `body`, which takes one Var per dimension (or a vector of them) and
 // returns an Expr or a Reduction.
 template <typename Body>
 Tensor Compute(std::vector<Expr> shape, const Body& body, std::string name = "compute",
@@ -224,7 +225,7 @@ std::vector<Operation> PostOrder(const std::vector<Tensor>& outputs);
 std::vector<Tensor> InputsOf(const OperationNode& op);
 // The tensor that a load made by Tensor::operator[] reads.
 Tensor TensorOf(const loop::LoadNode& load);
-// Readable text of the computation: one line an operation.
+// Readable text of the computation, one line per operation.
 std::string Print(const std::vector<Tensor>& outputs);
 
 }  // namespace tenon::te

@@ -145,7 +145,7 @@ std::function<Expr(const Tile&)> ForAll(int lanes) {
   };
 }
 
-// Of `group` elements that lie together, for all lanes.
+// Dot products of `group` elements that lie together, which are the same for all lanes.
 Dots Neighbours(int lanes, int group, DataType a_type, DataType b_type, DataType sum) {
   const Tensor a = Placeholder({group}, a_type, "a");
   const Tensor b = Placeholder({lanes, group}, b_type, "b");
@@ -158,7 +158,7 @@ Dots Neighbours(int lanes, int group, DataType a_type, DataType b_type, DataType
       .right = WholeTile};
 }
 
-// Of a word of int32, whose elements `element` takes out.
+// Dot products of a word of int32, whose elements `element` takes out.
 Dots Word(int lanes, int group, DataType b_type, DataType sum,
           const std::function<Expr(const Expr& word, const Expr& i)>& element) {
   const Tensor a = Placeholder({1}, Int32, "a");
@@ -172,7 +172,8 @@ Dots Word(int lanes, int group, DataType b_type, DataType sum,
       .right = WholeTile};
 }
 
-// Of windows of `group` elements of a row, `stride` apart, and as many factors for all lanes.
+// Dot products of windows of `group` elements of a row, `stride` apart, by as many factors for all
+// lanes.
 Dots Sliding(int stride, int lanes, int group, DataType a_type, DataType b_type, DataType sum) {
   const Tensor a = Placeholder({(lanes - 1) * stride + group}, a_type, "a");
   const Tensor b = Placeholder({group}, b_type, "b");

@@ -1,10 +1,10 @@
-// Small computations that one piece of hand-made loop code performs: what Stage::Tensorize puts in
-// the place of inner loops.
+// Small computations that one piece of hand-made loop code performs. Stage::Tensorize puts that
+// code in the place of inner loops.
 //
-// An intrinsic says what it computes, as a compute over placeholders, and how: functions that make
-// loop statements for given tiles of the real tensors, inputs in order of first use. Bodies must do
-// what the compute says for every layout of the tiles; elements that lie in a row are one vector
-// access. Immutable value handle.
+// An intrinsic says what it computes, as a compute over placeholders, and how, by functions that
+// make loop statements for given tiles of the real tensors, inputs in order of first use. Bodies
+// must do what the compute says for every layout of the tiles. Elements that lie in a row are one
+// vector access. Immutable value handle.
 //
 //   Tensor a = Placeholder({16}, Float32), b = Placeholder({16}, Float32);
 //   Tensor c = Compute({16}, [&](Var i) { return a(i) + b(i); });
@@ -28,7 +28,7 @@ namespace tenon::te {
 // others.
 class Tile {
  public:
-  // `base`: indices of the first element, one a dimension of the buffer.
+  // `base` has the indices of the first element, one per dimension of the buffer.
   Tile(loop::Buffer buffer, std::vector<Expr> base, std::vector<std::int64_t> extents);
 
   const loop::Buffer& buffer() const { return buffer_; }
@@ -43,8 +43,8 @@ class Tile {
   // All elements in row-major order.
   Expr Vector() const;
   loop::Stmt PutVector(const Expr& value) const;
-  // For a C function that reads or writes the tile's elements. Lowering refuses a tile that does
-  // not lie in one piece in memory.
+  // The address for a C function that reads or writes the tile's elements. Lowering refuses a tile
+  // that is not one piece of memory.
   Expr Address() const;
 
  private:
@@ -61,8 +61,8 @@ using TileBody =
 
 struct TensorIntrinsicBodies {
   TileBody body;  // the whole
-  // Of a reduction that is done in parts: sets the identity (gets no inputs), adds a part. Without
-  // reduce_init the first part is done by `body`.
+  // For a reduction that is done in parts: reduce_init sets the identity (and gets no inputs),
+  // reduce_update adds a part. Without reduce_init, `body` does the first part.
   TileBody reduce_init, reduce_update;
 };
 
@@ -75,17 +75,17 @@ class TensorIntrinsicNode : public RefCounted {
 };
 using TensorIntrinsic = Ref<const TensorIntrinsicNode>;
 
-// Throws InvalidArgument when `compute` is no compute or reads anything but placeholders, when an
-// extent is not constant or a reduction does not start at 0, when there is no body, and for
-// reduce_init and reduce_update of what is no reduction.
+// Throws InvalidArgument if `compute` is not a compute or reads anything except placeholders, if an
+// extent is not constant or a reduction does not start at 0, if there is no body, and for
+// reduce_init or reduce_update without a reduction.
 TensorIntrinsic DeclareTensorIntrinsic(std::string name, const Tensor& compute,
                                        TensorIntrinsicBodies bodies);
 
 // c[n] = sum over 4 k of int32(a[k]) * int32(b[n, k]) for uint8 a and int8 b, with `lanes` n: one
 // VPDPBUSD where the CPU has AVX512-VNNI.
 TensorIntrinsic DotU8S8(int lanes = 16);
-// The same of a word a[0] of int32 that holds four bytes, the first one lowest: a[k] is
-// uint8(a[0] >> 8 k).
+// The same for a word a[0] of int32 that holds four bytes, the first one lowest: a[k] is uint8(a[0]
+// >> 8 k).
 TensorIntrinsic DotWordS8(int lanes = 16);
 // c[n] = sum over 4 k of int32(a[stride * n + k]) * int32(b[k]) for uint8 a and int8 b: four taps
 // of a row of pixels.
@@ -93,7 +93,7 @@ TensorIntrinsic SlidingDotU8S8(int stride = 1, int lanes = 16);
 // c[n] = sum over 2 k of float32(a[k]) * float32(b[n, k]) for bfloat16: one VDPBF16PS where the CPU
 // has AVX512-BF16.
 TensorIntrinsic DotBF16(int lanes = 16);
-// The same of a word a[0] of int32 that holds both, the first one lowest.
+// The same for a word a[0] of int32 that holds both, the first one lowest.
 TensorIntrinsic DotWordBF16(int lanes = 16);
 // c[n] = sum over 2 k of float32(a[stride * n + k]) * float32(b[k]): two taps of a row of pixels.
 TensorIntrinsic SlidingDotBF16(int stride = 1, int lanes = 16);

@@ -74,7 +74,7 @@ class Copier : public loop::ExprMutator {
   }
 
  private:
-  // Of a whole array, which is all that external operations take.
+  // The address of a whole array; external operations take no others.
   Expr AddressOf(const loop::AddressNode& address) const {
     const auto found = buffers_.find(address.buffer.get());
     CheckInvariant(found != buffers_.end(), "the tensors of an external operation are copied");
@@ -91,7 +91,7 @@ class Copier : public loop::ExprMutator {
     return mutated;
   }
 
-  // Extents are numbers where the variables have become numbers.
+  // Extents become numbers if their variables have become numbers.
   std::vector<Expr> Simplified(const std::vector<Expr>& exprs) {
     std::vector<Expr> simplified = Mutated(exprs);
     for (Expr& e : simplified) e = loop::Simplify(e);

@@ -14,8 +14,8 @@ namespace tenon::te {
 
 // `outputs` with each tensor of `inputs` replaced, and variables of extents by `extents`. The axes
 // are new, so that a schedule may hold several copies. Every placeholder except the states of scans
-// must be given. Throws InvalidArgument, naming the tensor, where one is missing, where one is
-// given that is no placeholder, and where element types or ranks differ.
+// must be given. Throws InvalidArgument, naming the tensor, if one is missing, if one is given that
+// is not a placeholder, or if element types or ranks differ.
 std::vector<Tensor> WithInputs(const std::vector<Tensor>& outputs,
                                const std::vector<std::pair<Tensor, Tensor>>& inputs,
                                const loop::ExprMap& extents = {});

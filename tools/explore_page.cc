@@ -86,7 +86,7 @@ function show(entry) {
   if (entry.draw) first('pre').replaceChildren(entry.draw());
 }
 
-// Kernels between the roofs of arithmetic and of each memory: operations a second over operations a byte, logarithmic.
+// Kernels between the roofs of arithmetic and of each memory: operations per second over operations per byte, logarithmic.
 function roofline() {
   const {machine, kernels} = report.floors, width = 900, height = 520, left = 60, bottom = 40;
   const points = kernels.filter(k => k.operations > 0).map(k => ({kernel: k, x: k.operations / k.bytes, y: k.operations / k.seconds}));

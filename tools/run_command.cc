@@ -70,7 +70,8 @@ runtime::Inputs ReadInputs(const RunArguments& arguments,
   return inputs;
 }
 
-// When no input is given, all are random: one that was forgotten would go unnoticed otherwise.
+// All inputs are random only if none is given. If some were random, one that was forgotten would go
+// unnoticed.
 runtime::Inputs MakeInputs(const RunArguments& arguments, runtime::Inputs given,
                            const Executable& exe) {
   runtime::Inputs inputs = arguments.inputs.empty()
@@ -173,7 +174,7 @@ std::vector<ir::Type> ResultTypesOf(const Executable& exe) {
 }
 
 Source LoadSource(const RunArguments& arguments) {
-  // Of a folder that is none, loading says what it lacks.
+  // If it is not such a folder, loading says what it lacks.
   if (std::filesystem::is_directory(arguments.model.path)) {
     runtime::SavedExecutable saved = ValueOrThrow(runtime::LoadExecutable(arguments.model.path));
     std::vector<ir::Type> types = ResultTypesOf(saved.executable);

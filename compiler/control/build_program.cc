@@ -1,5 +1,5 @@
-// Parts of numbers are planned first, and the code of all of them is made at the same time. Each
-// part with variables is a model of its own.
+// Parts whose extents are numbers are planned first, and the code of all of them is made at the
+// same time. Each part with variables is a model of its own.
 #include "tenon/compiler/control/build_program.h"
 
 #include <memory>

@@ -9,8 +9,8 @@
 
 namespace tenon::compiler {
 
-// What decides at run time which code of @main, or of what it calls, runs: "@main has an if" or
-// "@f calls itself". Nothing where one plan computes everything.
+// What decides at run time which code of @main, or of what it calls, runs: "@main has an if" or "@f
+// calls itself". Nothing if one plan computes everything.
 std::optional<std::string> ControlFlow(const ir::Module& module);
 
 }  // namespace tenon::compiler

@@ -1,5 +1,5 @@
-// Parts are lowered one by one. Their kernels and constants are then counted together; of equal
-// ones there is one.
+// Parts are lowered one by one. Their kernels and constants are then numbered together, and equal
+// ones are kept once.
 #include "tenon/compiler/control/lower_program.h"
 
 #include <cstring>
@@ -96,7 +96,7 @@ class Gatherer {
   UniqueNames names_;
 };
 
-// A plan of nothing but the inputs.
+// A plan that has only the inputs.
 Plan PlanOfInputs(const std::vector<runtime::InputInfo>& inputs) {
   const runtime::InputSymbols symbols(inputs);
   Plan plan;

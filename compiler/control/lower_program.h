@@ -1,4 +1,4 @@
-// From a fused module with control flow to functions and plans. Only files of compiler/ include
+// Lowers a fused module with control flow to functions and plans. Only files of compiler/ include
 // this header.
 #ifndef TENON_COMPILER_CONTROL_LOWER_PROGRAM_H_
 #define TENON_COMPILER_CONTROL_LOWER_PROGRAM_H_
@@ -10,9 +10,9 @@
 
 namespace tenon::compiler {
 
-// `fused` as of BuildProgram. Kernels that prepare constants are compiled by `code`, and run.
-// Throws what making kernels throws, and Unimplemented naming a kernel that can be made for numbers
-// only in a part with variables.
+// `fused` is as for BuildProgram. Kernels that prepare constants are compiled by `code`, and run.
+// Throws what making kernels throws, and Unimplemented naming a kernel in a part with variables
+// that can be made only for numbers.
 LoweredProgram LowerParts(const ir::Module& fused, const strategies::StrategyOptions& strategy,
                           const jit::CompileOptions& code,
                           const std::vector<runtime::RunTimeExtent>& extents,

@@ -1,5 +1,6 @@
-// Counts that values decide may be 0, for which no kernel of a variable is made, and 1, where what
-// is broadcast differs. Inputs' variables are at least 1, and a plan that refuses 1 refuses it.
+// Counts that values decide may be 0 or 1. No kernel of a variable is made for 0, and for 1 other
+// operands are broadcast. Variables of inputs are at least 1, and a plan that refuses 1 refuses
+// such inputs.
 #include "tenon/compiler/control/part_cases.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 namespace tenon::compiler {
 namespace {
 
-// With more, not all combinations are lowered.
+// If there are more, not all combinations are lowered.
 constexpr std::size_t kMaxCombined = 3;
 
 std::vector<std::string> CountsOf(const std::set<std::string>& symbols) {
@@ -93,14 +94,14 @@ void Substitute(const std::map<std::string, Dim>& dims, runtime::Plan* plan) {
   }
 }
 
-// The part where some variables are numbers, with the others as they are.
+// Makes the part with numbers for some variables and the others as they are.
 class CaseMaker {
  public:
   CaseMaker(const ir::Module& part, const std::set<std::string>& symbols,
             const strategies::StrategyOptions& strategy, const jit::CompileOptions& code)
       : part_(part), symbols_(symbols), strategy_(strategy), code_(code) {}
 
-  // Nothing where it cannot be lowered.
+  // Nothing if it cannot be lowered.
   std::optional<Lowered> TryMake(const Dim::Values& known) const {
     try {
       return Make(known);
@@ -112,8 +113,8 @@ class CaseMaker {
 
  private:
   Lowered Make(const Dim::Values& known) const {
-    // With a 1, types hang on what the others are, which is at least 1: max(1, k) is k. Meanwhile
-    // they have names that say so.
+    // If one variable is 1, types depend on the others, which are at least 1: max(1, k) is k.
+    // Meanwhile the others have names that say so.
     std::map<std::string, Dim> dims = AsDims(known), back;
     const bool has_one = std::ranges::any_of(known, [](const auto& v) { return v.second == 1; });
     for (const std::string& symbol : symbols_) {
@@ -132,7 +133,7 @@ class CaseMaker {
       std::ranges::sort(lowered.plan.symbols);
       return lowered;
     } catch (const Error& error) {
-      // What needs numbers may have all of them.
+      // Something needs numbers, and all variables may have one.
       if (known.size() < symbols_.size() || error.code() != absl::StatusCode::kUnimplemented) throw;
     }
     return BuildPlan(module, strategy_, code_, false);

@@ -1,6 +1,5 @@
-// A part of a program lowered ahead of time: its plan for all values of its variables, and plans of
-// their own for values that this one does not take. Only files of compiler/control include this
-// header.
+// A part of a program lowered ahead of time: its plan for all values of its variables, and further
+// plans for values that this one does not take. Only files of compiler/control include this header.
 //
 //   for (LoweredCase& of_part : LowerCases(part, strategy, code)) ...
 #ifndef TENON_COMPILER_CONTROL_PART_CASES_H_
@@ -18,8 +17,8 @@ struct LoweredCase {
   Lowered lowered;
 };
 
-// `part` is a function of tensors. The first case knows no values. Throws what lowering throws for
-// it; of others, what cannot be lowered is left out.
+// `part` is a function of tensors. The first case has no known values. Throws what lowering throws
+// for that case. Other cases that cannot be lowered are left out.
 std::vector<LoweredCase> LowerCases(const ir::Expr& part,
                                     const strategies::StrategyOptions& strategy,
                                     const jit::CompileOptions& code);

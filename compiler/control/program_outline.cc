@@ -1,5 +1,5 @@
 // Functions are numbered as they are reached. A function that is an if over two calls has no code
-// of its own: where it is called, the caller branches.
+// of its own; its callers branch.
 #include "tenon/compiler/control/program_outline.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class Maker {
     if (added) names_.push_back(name);
     return found->second;
   }
-  // Null past the last that is known.
+  // Null past the last number that is known.
   const std::string* Name(std::size_t number) const {
     return number < names_.size() ? &names_[number] : nullptr;
   }
@@ -101,7 +101,7 @@ class FunctionMaker {
         is_main_(name == "main") {
     RequireTensors(name, function_);
     made_.name = name;
-    // Of what users wrote.
+    // The name of the user's function that this one was outlined from.
     const auto outlined = function_.attrs.find(passes::kOutlined);
     const auto* origin =
         outlined == function_.attrs.end() ? nullptr : outlined->second.As<std::string>();

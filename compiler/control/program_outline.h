@@ -23,11 +23,11 @@ struct ProgramOutline {
 };
 
 // `fused` must have checked types and be fused, with the branches of its ifs as functions
-// (OutlineBranches). Throws Unimplemented for values that are no tensors, and for results of
-// extents that values inside of a function decide.
+// (OutlineBranches). Throws Unimplemented for values that are not tensors, and for results whose
+// extents are decided by values inside a function.
 ProgramOutline OutlineProgram(const ir::Module& fused);
 
-// The variables of what a part takes; those of what it makes are among them.
+// The variables in what a part takes. They include those in what it makes.
 std::set<std::string> SymbolsOfPart(const ir::Expr& part);
 
 }  // namespace tenon::compiler

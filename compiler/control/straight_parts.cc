@@ -1,5 +1,5 @@
 // Every value is followed to its tensors, through tuples and lets. A kernel belongs to the part
-// after the last call that it depends on. Parts then exchange tensors only.
+// after the last call that it depends on. So parts exchange only tensors.
 #include "tenon/compiler/control/straight_parts.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Leaves LeavesMadeBy(const Expr& maker) {
 
 bool IsFunctionCall(const CallNode& call) { return call.callee.kind() == ExprKind::kGlobalVar; }
 
-// Kernels of one part over its inputs, as expressions.
+// Builds the kernels of one part over its inputs, as expressions.
 class PartBuilder {
  public:
   PartBuilder(const StraightParts& parts, const std::vector<Expr>& kernels)

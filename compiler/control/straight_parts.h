@@ -32,8 +32,8 @@ struct LeafHash {
 };
 using Leaves = std::vector<Leaf>;
 
-// Kernels, as a function of tensors that returns a tensor or a tuple of tensors. Null where there
-// are none.
+// Kernels, as a function of tensors that returns a tensor or a tuple of tensors. Null if there are
+// no kernels.
 struct Part {
   ir::Expr function;
   Leaves inputs, outputs;
@@ -49,7 +49,7 @@ class StraightParts {
   // the last part after all calls.
   const std::vector<ir::Expr>& calls() const { return calls_; }
   const std::vector<Part>& parts() const { return parts_; }
-  // Those of an expression of the function.
+  // The leaves of an expression of the function.
   const Leaves& LeavesOf(const ir::Expr& e) const { return leaves_.at(e); }
   const Leaves& results() const { return results_; }
 
@@ -61,24 +61,25 @@ class StraightParts {
   std::unordered_map<ir::Expr, Leaves, ir::ExprHash> leaves_;
   std::vector<ir::Expr> kernels_, calls_;
   std::unordered_set<ir::Expr, ir::ExprHash> is_kernel_;
-  // The part of a kernel; of a call, that after it.
+  // The part of a kernel, or the part after a call.
   std::unordered_map<ir::Expr, std::size_t, ir::ExprHash> stages_;
   std::vector<Part> parts_;
   Leaves results_;
 };
 
 // The arguments of a call of a kernel that replaces one element along the first axis of an array:
-// the array, the place (one int64) and the element. It can be done in place. Empty for all others.
+// the array, the place (one int64) and the element. This can be done in place. Empty for all other
+// calls.
 std::vector<ir::Expr> WriteArguments(const ir::Expr& e);
 
-// Of the call of a kernel with which an extent that values decide enters: a cut (take_first) or
+// The call of a kernel by which an extent that values decide comes in: a cut (take_first) or
 // numbers (count_up).
 struct RunTimeCut {
   ir::Expr whole;  // null for numbers
   ir::Expr count;
   std::size_t axis = 0;
   std::string extent;  // its variable
-  // Of numbers: see ops/count_up_attrs.h.
+  // Used for numbers; see ops/count_up_attrs.h.
   bool is_clamped = false;
   std::string needed_by = {};
 };

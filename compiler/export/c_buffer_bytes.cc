@@ -1,4 +1,5 @@
-// Sums and products wrap, so that no extent is undefined behaviour. What wraps fits no array.
+// Sums and products wrap, so no extent leads to undefined behaviour. No array has a size that
+// wraps.
 #include "tenon/compiler/export/c_buffer_bytes.h"
 
 #include <unordered_map>
@@ -12,17 +13,16 @@ namespace {
 
 using loop::Expr;
 
-// Each operation becomes a variable of its own, once: expressions may share parts at every level,
-// and written out as trees these grow beyond all bounds.
+// Each operation becomes a variable of its own, once. Expressions may share parts at every level,
+// and written out as trees they would grow beyond all bounds.
 class Writer {
  public:
   explicit Writer(const loop::Function& function) : function_(function) {}
 
   // The name of the value, whose operations Definitions() has from then on.
   std::string Of(const Expr& e) {
-    const auto [found, is_new] = names_.try_emplace(e);
-    if (is_new) names_[e] = NewNameOf(e);
-    return names_[e];
+    if (const auto known = names_.find(e); known != names_.end()) return known->second;
+    return names_[e] = NewNameOf(e);
   }
   const std::string& Definitions() const { return definitions_; }
 

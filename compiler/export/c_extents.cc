@@ -15,7 +15,7 @@ using runtime::Entry;
 using runtime::Node;
 using runtime::NodeKind;
 
-// What computes with extents, by name.
+// The functions that compute with extents, by name.
 constexpr std::pair<const char*, const char*> kHelpers[] = {
     {"tenon_extent_plus", R"(
 static int64_t tenon_extent_plus(int64_t a, int64_t b, int32_t* status) {
@@ -84,7 +84,7 @@ std::string CExtents::Definition() const {
                             "(const int64_t* const* shapes, int64_t* v) {\n"
                             "  int32_t status = 0;\n");
   const std::vector<DimProgram::Operation>& operations = program_.operations();
-  // A variable has the value of the first extent that it is alone.
+  // A variable has the value of the first extent that is the variable alone.
   std::map<int, std::string> alone;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     for (std::size_t d = 0; d < inputs_[i].size(); ++d)

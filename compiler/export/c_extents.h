@@ -1,5 +1,5 @@
-// The numbers of an exported graph as C: literals, or what a function computes from the shapes of
-// the inputs where the plan has variables.
+// The numbers of an exported graph as C: literals or, if the plan has variables, what a function
+// computes from the shapes of the inputs.
 //
 //   CExtents extents(plan, "net_extents");
 //   extents.Text(extents.Of(n * 4));  // "v[17]", or "16" where n is a number
@@ -24,7 +24,7 @@ class CExtents {
 
   bool has_variables() const { return !plan_.symbols.empty(); }
 
-  // Numbers, by their place among the operations.
+  // The place of a number among the operations.
   int Of(const Dim& dim) { return program_.Add(dim); }
   int Sum(int a, int b);
   int Greater(int a, int b);
@@ -32,10 +32,10 @@ class CExtents {
   // An int64_t.
   std::string Text(int number) const;
 
-  // static int32_t FUNCTION(const int64_t* const* shapes, int64_t* v): 0, or 2 where the model does
-  // not take inputs of these shapes.
+  // static int32_t FUNCTION(const int64_t* const* shapes, int64_t* v): gives 0, or 2 if the model
+  // does not take inputs of these shapes.
   std::string Definition() const;
-  // The declaration of v, and the call that fills it and gives `refusal` where it fails.
+  // The declaration of v, and the call that fills it and returns `refusal` if it fails.
   std::vector<std::string> Call(const std::string& refusal) const;
 
  private:

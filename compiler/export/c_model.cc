@@ -1,5 +1,5 @@
-// The entry function is the plan written out: one call a kernel node. Addresses are those of the
-// memory plan, but that a node whose output is a result writes straight to the caller's array.
+// The entry function is the plan written out: one call per kernel node. Addresses are those of the
+// memory plan, except that a node whose output is a result writes straight to the caller's array.
 #include "tenon/compiler/export/c_model.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string Upper(std::string text) {
   return text;
 }
 
-// Text for a C comment: a name from outside must not end it.
+// Text for a C comment, which a name from outside must not end.
 std::string Comment(std::string text) {
   for (char& c : text) {
     if (std::isprint(static_cast<unsigned char>(c)) == 0) c = '?';
@@ -124,7 +124,7 @@ class ModelWriter {
   }
 
  private:
-  // Gives their addresses.
+  // Adds the constants and gives their addresses.
   std::vector<std::string> AddConstants() {
     std::vector<std::string> address;
     const std::string symbol = ConstantsSymbol(options_.name);
@@ -133,7 +133,7 @@ class ModelWriter {
       if (options_.native) {
         address.push_back(StrCat("(void*)(", symbol, " + ", constants_.size(), ")"));
         constants_.append(static_cast<const char*>(constant.raw()), constant.bytes());
-        // One without elements has a place, too.
+        // A constant without elements has a place, too.
         const std::size_t none = constant.bytes() == 0 ? 1 : 0;
         constants_.resize(RoundUp(constants_.size() + none, kAlignment));
         continue;
@@ -192,7 +192,8 @@ class ModelWriter {
       run.Line(StrCat("  status = ", direct_[static_cast<std::size_t>(node.kernel)], "(",
                       StrJoin(arguments, ", "), ");"));
     }
-    // Results that no node writes to the caller's array: inputs, constants, a result given twice.
+    // These results are not written to the caller's array by a node: inputs, constants, and a
+    // result given twice.
     for (std::size_t k = 0; k < plan_.heads.size(); ++k) {
       const std::string source = places_->Address(plan_.heads[k]),
                         target = StrCat("outputs[", k, "]");
@@ -210,7 +211,7 @@ class ModelWriter {
     file_.UseDenormalControl();
     AddMacros();
     const bool has_variables = extents_.has_variables();
-    // All of them, before the numbers that they ask for are defined.
+    // All of these must be made before the numbers that they ask for are defined.
     const jit::CBlock run = Run(), shapes = OutputShapes();
     if (has_variables) {
       file_.AddDefinitions(extents_.Definition());
@@ -233,7 +234,7 @@ class ModelWriter {
                       Body(run, "2"), DescribeRun(), /*comes_first=*/true);
   }
 
-  // A function's body, which gives `refusal` for shapes that the model does not take.
+  // A function's body, which returns `refusal` for shapes that the model does not take.
   std::string Body(const jit::CBlock& lines, const std::string& refusal) const {
     jit::CBlock out;
     out.Open("{");
@@ -262,7 +263,7 @@ class ModelWriter {
   }
   std::string Number(const Dim& dim) { return extents_.Text(extents_.Of(dim)); }
   std::string Bytes(const Entry& entry) { return AsSize(extents_.Of(BytesForAll(entry))); }
-  // As a size_t.
+  // The number as a size_t.
   std::string AsSize(int number) const {
     return StrCat(extents_.has_variables() ? "(size_t)" : "", extents_.Text(number));
   }

@@ -2,9 +2,9 @@
 //
 // In the text for NAME the graph is
 //   int32_t NAME_run(const void* const* inputs, void* const* outputs, void* workspace);
-// with one function a kernel (jit/c/c_source.h). With `native` the kernels' loops and the constants
-// are machine code and data of other objects, under the names that NativeSymbol and ConstantsSymbol
-// give.
+// with one function per kernel (jit/c/c_source.h). With `native` the kernels' loops and the
+// constants are machine code and data of other objects, under the names that NativeSymbol and
+// ConstantsSymbol give.
 #ifndef TENON_COMPILER_EXPORT_C_MODEL_H_
 #define TENON_COMPILER_EXPORT_C_MODEL_H_
 

@@ -38,14 +38,14 @@ CPlaces::CPlaces(const runtime::Plan& plan, std::vector<std::string> constants, 
       workspace_ = extents_.Sum(workspace_, extents_.RoundedUp(sizes[id], kAlignment));
     }
   }
-  // For rounding the address up.
+  // Room for rounding the address up.
   if (has_workspace()) workspace_ = extents_.Sum(workspace_, extents_.Of(std::int64_t{kAlignment}));
 }
 
 void CPlaces::FindResults() {
   for (std::size_t k = 0; k < plan_.heads.size(); ++k) {
     const EntryRef owner = owners_.Of(plan_.heads[k]).entry;
-    // A part of a value is copied to the caller's array: all of the value has no room there.
+    // A part of a value is copied to the caller's array, which has no room for all of the value.
     if (IsWritten(owner) &&
         BytesForAll(plan_.entry(owner)) == BytesForAll(plan_.entry(plan_.heads[k])))
       result_.emplace(std::pair(owner.node, owner.output), k);

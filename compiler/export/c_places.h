@@ -23,7 +23,7 @@ class CPlaces {
   // this.
   CPlaces(const runtime::Plan& plan, std::vector<std::string> constants, CExtents* extents);
 
-  // Of type void* or const void*.
+  // The address, of type void* or const void*.
   std::string Address(runtime::EntryRef entry);
   // The nodes that are inputs, in order.
   const std::vector<int>& inputs() const { return inputs_; }

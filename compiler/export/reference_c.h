@@ -2,7 +2,7 @@
 // by its default schedules, in its calling convention (jit/c/c_reference.h).
 //
 // Inputs are called placeholder, placeholder1 and so on. The result of the operator add is T_add,
-// of a reduction after it T_add_red, of anything else the operator's name.
+// that of a reduction after it T_add_red, and any other result has the operator's name.
 //
 //   std::string text = compiler::WriteReferenceC(lowered, "default");
 #ifndef TENON_COMPILER_EXPORT_REFERENCE_C_H_

@@ -7,8 +7,8 @@
 
 namespace tenon::compiler {
 
-// Runs `command` (program, arguments) and waits for it; what it prints goes to the file `log`.
-// Throws NotFound when the program cannot be started, FailedPrecondition with what it printed when
+// Runs `command` (program, arguments) and waits for it. What it prints goes to the file `log`.
+// Throws NotFound if the program cannot be started, and FailedPrecondition with what it printed if
 // it fails.
 void RunProgram(const std::vector<std::string>& command, const std::string& log);
 

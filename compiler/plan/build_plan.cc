@@ -105,7 +105,7 @@ ExprSet ResultsOf(const FunctionNode& main) {
     }
     const auto* call = e.As<CallNode>();
     const auto* function = call == nullptr ? nullptr : call->callee.As<FunctionNode>();
-    // Only the parts of a join are not results themselves.
+    // What a view shows is a part of a result. The parts of a join are not results themselves.
     if (function != nullptr && IsView(PiecesOf(*function)))
       next.insert(next.end(), call->args.begin(), call->args.end());
   }
@@ -148,7 +148,8 @@ class Builder {
  private:
   using Value = std::vector<EntryRef>;
 
-  // All that holds constants of the module, except those of the plan and what Compute reads.
+  // Forgets all that holds constants of the module, except those of the plan and what Compute
+  // reads.
   void ForgetModule() {
     lowered_.module = {};
     values_.clear();
@@ -176,8 +177,8 @@ class Builder {
     return value;
   }
 
-  // Those of calls that are surely kernels. An argument counts as constant when it is written as
-  // one; the value of a variable is not looked up.
+  // Makes the kernels of calls that are surely kernels. An argument counts as constant if it is
+  // written as one; the value of a variable is not looked up.
   void MakeKernelsAhead(const Expr& body) {
     std::vector<KernelTable::Request> requests;
     ir::VisitPostOrder(

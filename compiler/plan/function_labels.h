@@ -1,5 +1,5 @@
-// What people and tools know a fused function by, whatever its extents. Only files of compiler/
-// include this header.
+// The labels by which people and tools know a fused function, whatever its extents. Only files of
+// compiler/ include this header.
 //
 //   LabelsOf(fn (%p0) { nn.relu(nn.conv2d(%p0, ...)) }).name;  // "fused_nn_conv2d_nn_relu"
 #ifndef TENON_COMPILER_PLAN_FUNCTION_LABELS_H_

@@ -21,24 +21,24 @@ class KernelSource {
   using AddConstant = std::function<runtime::EntryRef(const NDArray&)>;
 
   virtual ~KernelSource() = default;
-  // The labels of a function whose kernel it has, so that it need not be made ahead, whatever the
-  // extents; null of others.
+  // The labels of a function whose kernel it has, whatever the extents, so that it need not be made
+  // ahead. Null for other functions.
   virtual const FunctionLabels* LabelsOf(const ir::Expr& /*function*/) const { return nullptr; }
   // Kernels that will be asked for.
   virtual void MakeAhead(const std::vector<KernelTable::Request>& requests) = 0;
-  // As KernelTable::For, of a list that the source adds to.
+  // As KernelTable::For, for a list to which the source adds.
   virtual int For(const ir::Expr& function, const std::string& name,
                   const std::vector<NDArray>& constants, std::uint64_t hash) = 0;
-  // With variables: the extents that the kernel of `function` is called with.
+  // If there are variables, the extents that the kernel of `function` is called with.
   virtual std::vector<Dim> ArgumentsOf(const ir::Expr& /*function*/) const { return {}; }
   // As PreparedConstants.
   virtual std::vector<runtime::EntryRef> Prepared(int kernel, const std::vector<NDArray>& constants,
                                                   const AddConstant& add) = 0;
   virtual void ForEachPrepared(const std::function<void(runtime::EntryRef&)>& visit) = 0;
   virtual void Compute(const Lowered& lowered) = 0;
-  // No more kernels are asked for; constants that only comparisons with them need are let go.
+  // Says that no more kernels are asked for. Constants that only comparisons need are freed.
   virtual void ForgetConstants() {}
-  // The list.
+  // The list of kernels.
   virtual std::vector<LoweredKernel>& kernels() = 0;
 };
 

@@ -22,15 +22,15 @@ class KernelTable {
   KernelTable(const strategies::StrategyOptions& options, std::vector<LoweredKernel>* kernels)
       : options_(options), kernels_(*kernels) {}
 
-  // What For will be asked for.
+  // A kernel that For will be asked for: its arguments.
   struct Request {
     ir::Expr function;
     std::string name;
     std::vector<NDArray> constants;
     std::uint64_t hash;
   };
-  // Makes the kernels of the requests on several threads; For finds them made. What cannot be made
-  // is left to For, which says why.
+  // Makes the kernels of the requests on several threads, so that For finds them made. What cannot
+  // be made is left to For, which says why.
   void MakeAhead(const std::vector<Request>& requests);
 
   // The position of the kernel of `function`, a fused function with structural hash `hash`, in the
@@ -39,7 +39,7 @@ class KernelTable {
   int For(const ir::Expr& function, const std::string& name, const std::vector<NDArray>& constants,
           std::uint64_t hash);
 
-  // Lets go of the functions and constants; kernels asked for later are new ones.
+  // Drops the functions and constants. Kernels asked for later are new ones.
   void Forget() {
     known_.clear();
     made_.clear();
@@ -57,7 +57,7 @@ class KernelTable {
   };
 
   strategies::Choice Choose(const Request& request) const;
-  // What was made ahead for an equal request with as many constants, once.
+  // Takes what was made ahead for an equal request with as many constants. It is given only once.
   std::optional<Made> TakeMade(const Request& request);
 
   const strategies::StrategyOptions& options_;

@@ -46,7 +46,8 @@ runtime::Executable Linked(const Lowered& lowered, const Ready& ready, int threa
                               .memory = std::move(memory)});
 }
 
-// All kernels are generated code, which takes the extents when it is called.
+// Links a plan for all values. All kernels are generated code, which takes the extents when it is
+// called.
 runtime::Executable LinkedForAll(const Lowered& lowered, const jit::CompileOptions& code,
                                  int threads) {
   std::vector<loop::Function> functions;

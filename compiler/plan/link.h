@@ -1,4 +1,5 @@
-// From a plan and its kernels to something that runs. Only files of compiler/ include this header.
+// Makes something that runs from a plan and its kernels. Only files of compiler/ include this
+// header.
 #ifndef TENON_COMPILER_PLAN_LINK_H_
 #define TENON_COMPILER_PLAN_LINK_H_
 
@@ -17,7 +18,7 @@ runtime::Executable Linked(const Lowered& lowered,
                            const jit::CompileOptions& code, int threads,
                            std::shared_ptr<runtime::WorkingMemory> memory = nullptr);
 
-// The kernels of all are compiled at the same time.
+// Links all of them, and compiles their kernels at the same time.
 std::vector<runtime::Executable> AllLinked(const std::vector<Lowered>& all,
                                            const jit::CompileOptions& code, int threads);
 

@@ -36,7 +36,7 @@ bool IsAtMost(const Dim& a, const Dim& b) {
   return room && *room >= 0;
 }
 
-// Adds a piece; one that goes on where the last one ends makes that one longer.
+// Adds a piece. If it goes on where the last one ends, it makes that one longer.
 void Append(Pieces* pieces, const Piece& piece) {
   if (!pieces->empty()) {
     Piece& last = pieces->back();
@@ -48,10 +48,10 @@ void Append(Pieces* pieces, const Piece& piece) {
   pieces->push_back(piece);
 }
 
-// Nothing where variables decide which pieces are cut.
+// Nothing if variables decide which pieces are cut.
 std::optional<Pieces> Cut(const Pieces& whole, Dim begin, const Dim& count) {
   if (count == Dim(0)) return Pieces();
-  // Of one piece, all cuts lie within it.
+  // If there is one piece, all cuts lie within it.
   if (whole.size() == 1) return Pieces{{whole[0].input, whole[0].begin + begin, count}};
   Pieces cut;
   for (const Piece& piece : whole) {
@@ -116,7 +116,7 @@ std::optional<Results> CutParts(const Expr& e, const CallNode& call, const Piece
   return parts;
 }
 
-// The fields one after the other, when nothing comes before `axis` in the result.
+// Puts the fields one after the other, if nothing comes before `axis` in the result.
 std::optional<Results> Join(const Results& fields, std::int64_t axis, const Extents& result) {
   const auto outer = static_cast<std::size_t>(ops::NormalAxis(axis, result.size()));
   if (!(Count(result, 0, outer) == Dim(1))) return std::nullopt;

@@ -24,8 +24,8 @@ struct Piece {
 };
 using Pieces = std::vector<Piece>;
 
-// For each result of the function (tuples flattened) the pieces that it consists of, for all values
-// of variables; nothing when a result is anything else. Requires checked types.
+// For each result of the function (tuples flattened), the pieces of which it consists for all
+// values of variables. Nothing if a result does not consist of pieces. Requires checked types.
 std::vector<Pieces> PiecesOf(const ir::FunctionNode& function);
 
 // Whether each result is one piece, all of the same argument.

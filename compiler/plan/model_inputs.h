@@ -11,8 +11,8 @@
 
 namespace tenon::compiler {
 
-// One for each parameter of a typed @main, in order; of parameters of one name, the later ones get
-// numbers. Throws Unimplemented for a parameter that is no tensor.
+// One for each parameter of a typed @main, in order. If parameters have the same name, the later
+// ones get numbers. Throws Unimplemented for a parameter that is not a tensor.
 std::vector<runtime::InputInfo> InputsOf(const ir::FunctionNode& main);
 
 }  // namespace tenon::compiler

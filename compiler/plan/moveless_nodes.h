@@ -20,7 +20,8 @@ class MovelessNodes {
   // The plan must outlive this.
   explicit MovelessNodes(const runtime::Plan& plan) : plan_(plan) {}
 
-  // Makes `node` a view or a join where the function's results are pieces of `inputs`.
+  // Makes `node` a view or a join, if the function's results are pieces of `inputs`. Returns
+  // whether it did.
   bool Make(const ir::FunctionNode& function, const std::vector<runtime::EntryRef>& inputs,
             runtime::Node* node);
   // From now on the entry's memory is not placed in that of a join.

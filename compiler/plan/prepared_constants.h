@@ -1,5 +1,5 @@
-// Constants in the form that kernels read them in, such as packed weights: made when a plan is
-// built, once for all kernels that want the same.
+// Constants in the form in which kernels read them, such as packed weights. They are made when a
+// plan is built, once for all kernels that want the same.
 #ifndef TENON_COMPILER_PLAN_PREPARED_CONSTANTS_H_
 #define TENON_COMPILER_PLAN_PREPARED_CONSTANTS_H_
 
@@ -25,7 +25,7 @@ class PreparedConstants {
   // Kernels that prepare are compiled by `code`.
   explicit PreparedConstants(jit::CompileOptions code) : code_(std::move(code)) {}
 
-  // What `kernel`, number `index` of its plan, wants prepared of `constants`, its arguments. New
+  // What `kernel`, number `index` of its plan, wants prepared from `constants`, its arguments. New
   // ones get room by `add`, which makes a constant node; Compute fills it.
   std::vector<runtime::EntryRef> For(const LoweredKernel& kernel, int index,
                                      const std::vector<NDArray>& constants,
@@ -34,7 +34,7 @@ class PreparedConstants {
   // Visits the entries that For gave, which may be changed when nodes move.
   void ForEach(const std::function<void(runtime::EntryRef&)>& visit);
 
-  // Writes the constants of `lowered`, and lets each source go with its last reader.
+  // Writes the constants of `lowered`, and frees each source with its last reader.
   void Compute(const Lowered& lowered);
 
  private:
@@ -44,7 +44,8 @@ class PreparedConstants {
   };
 
   const jit::CompileOptions code_;
-  // By the kernel and the position among what it wants prepared: these are made by the same code.
+  // Preparations by the kernel and the position among what it wants prepared. Those of one key are
+  // made by the same code.
   std::map<std::pair<int, std::size_t>, std::vector<Preparation>> preparations_;
 };
 

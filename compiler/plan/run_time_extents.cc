@@ -27,7 +27,7 @@ bool Contains(const Expr& body) {
 
 class Splitter {
  public:
-  // `e`, which is a result or a tuple of results, with the whole of what is cut.
+  // `e`, which is a result or a tuple of results, with cuts replaced by the whole of what they cut.
   Expr Split(const Expr& e) {
     if (const auto* tuple = e.As<ir::TupleNode>()) {
       std::vector<Expr> fields;
@@ -78,7 +78,7 @@ bool HasInnerCut(const ir::Module& module) {
   }
   if (!module.Find("main")) return false;
   std::vector<Expr> results = {module.Main().body};
-  std::vector<Expr> read;  // by operators, or a result that is no cut
+  std::vector<Expr> read;  // by operators, or a result that is not a cut
   while (!results.empty()) {
     const Expr e = results.back();
     results.pop_back();

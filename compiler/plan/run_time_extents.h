@@ -1,5 +1,5 @@
 // Results whose extents values decide: calls of take_first among the results of @main. The model
-// computes the whole and the count, and a run cuts the one by the other (runtime/plan.h). Cuts in
+// computes the whole and the count, and a run cuts the whole to the count (runtime/plan.h). Cuts in
 // the middle of a model make it a program (compiler/control). Only files of compiler/ include this
 // header.
 //
@@ -23,7 +23,7 @@ bool HasCut(const ir::Module& module);
 // Whether there is a call of take_first whose value is not a result of @main and nothing else.
 // Types need not be known.
 bool HasInnerCut(const ir::Module& module);
-// A module without calls of take_first comes back as it is. Otherwise types are inferred, which
+// A module without calls of take_first comes back as it is. For others types are inferred, which
 // throws what InferType throws. There must be no inner cut.
 RunTimeExtents SplitRunTimeExtents(const ir::Module& module);
 

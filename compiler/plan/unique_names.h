@@ -1,4 +1,4 @@
-// Names of which no two are equal.
+// Gives names, no two of which are equal.
 #ifndef TENON_COMPILER_PLAN_UNIQUE_NAMES_H_
 #define TENON_COMPILER_PLAN_UNIQUE_NAMES_H_
 

@@ -9,7 +9,7 @@
 namespace tenon::compiler {
 
 // Removes the constants that no node reads, such as a weight of which only the packed form is read.
-// The others get new numbers, also those that `source` is still to compute.
+// The others get new numbers, including those that `source` has yet to compute.
 void DropUnreadConstants(Lowered& lowered, KernelSource& source);
 
 }  // namespace tenon::compiler

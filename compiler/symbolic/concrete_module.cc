@@ -1,7 +1,7 @@
-// For numbers, types follow from those of the inputs in one pass: operators are asked what their
-// calls give. Where something does not follow, or is not what the symbolic types promise, types are
-// inferred from scratch (passes/infer_type.h), which takes three times as long and has the words
-// for what is wrong.
+// For numbers, types follow from those of the inputs in one pass, in which operators are asked what
+// their calls give. If something does not follow, or is not what the symbolic types promise, types
+// are inferred from scratch (passes/infer_type.h). That takes three times as long and says what is
+// wrong.
 #include "tenon/compiler/symbolic/concrete_module.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 using ir::Expr;
 using ir::ExprKind;
 
-// What stands for an extent.
+// Gives what stands for an extent.
 using Meaning = std::function<Dim(const Dim& dim)>;
 
 class Maker {
@@ -76,7 +76,7 @@ std::vector<Expr> CallsIn(const ir::FunctionNode& main) {
   return calls;
 }
 
-// Makes a module in one pass. Nothing of one that needs more.
+// Makes a module in one pass. Gives nothing for a module that needs more.
 class QuickMaker {
  public:
   explicit QuickMaker(const Meaning& meaning) : maker_(meaning) {}
@@ -96,7 +96,7 @@ class QuickMaker {
   }
 
  private:
-  // `rebuilt`, whose children have types, with its own.
+  // `rebuilt`, whose children have types, with its own type.
   Expr Typed(const Expr& original, const Expr& rebuilt) {
     switch (original.kind()) {
       case ExprKind::kOp:

@@ -16,11 +16,11 @@ struct ConcreteModule {
       functions;  // fused functions of the result, and what they were in the symbolic module
 };
 
-// Types are inferred again from those of the inputs and compared with the symbolic ones: what an
-// operator refuses of such extents is refused here, with its words. Throws Unimplemented where both
+// Types are inferred again from those of the inputs and compared with the symbolic ones. So what an
+// operator refuses for such extents is refused here, with its words. Throws Unimplemented if both
 // differ.
 ConcreteModule MakeConcrete(const ir::Module& module, const Dim::Values& values);
-// The values as what Dim::Substitute puts in place of variables.
+// The values, in the form in which Dim::Substitute puts them in the place of variables.
 std::map<std::string, Dim> AsDims(const Dim::Values& values);
 // The module with numbers for some of its variables. Throws as above.
 ConcreteModule WithExtents(const ir::Module& module, const Dim::Values& values);

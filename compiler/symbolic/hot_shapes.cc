@@ -12,9 +12,9 @@ namespace {
 // Runs of each kind that are compared. The first one with the shape's own compile allocates its
 // memory, and does not count.
 constexpr std::size_t kRaceRuns = 5;
-// Of the time for all shapes that a compile of its own must stay below.
+// The part of the time for all shapes below which a compile of its own must stay.
 constexpr double kWorth = 0.95;
-// Shapes whose runs are counted, for each that may have a compile of its own.
+// How many shapes' runs are counted, for each shape that may have a compile of its own.
 constexpr std::size_t kCounted = 8;
 
 double MedianOf(std::vector<double> times) {
@@ -107,7 +107,7 @@ void HotShapes::Drop(Candidate* candidate) {
   ++statistics_.dropped;
 }
 
-// The least recently used ones give way; they may become hot again.
+// The least recently used ones are dropped. They may become hot again.
 void HotShapes::LimitOwn() {
   std::size_t own = 0;
   for (Candidate& candidate : candidates_) {

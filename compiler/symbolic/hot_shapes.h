@@ -2,7 +2,7 @@
 // for which it is faster.
 //
 // A shape that has been run `after` times is compiled in the background, one at a time, while runs
-// go on with the compile for all shapes. Then runs take turns between both, and the compile for the
+// go on with the compile for all shapes. Then runs alternate between both, and the compile for the
 // shape is kept if the median of its times is less by a twentieth. Thread-safe; the destructor
 // waits for a compile that has begun.
 //

@@ -56,7 +56,7 @@ ir::Type Substituted(const ir::Type& type, const std::map<std::string, Dim>& val
   return ir::TensorType(std::move(shape), tensor.dtype);
 }
 
-// The function with parameters of types that `type_of` gives for those that they have.
+// The function with parameters whose types `type_of` gives for those that they have.
 template <typename TypeOf>
 Expr WithParameterTypes(const Expr& function, TypeOf type_of) {
   const auto& node = *function.As<ir::FunctionNode>();
@@ -84,7 +84,8 @@ std::optional<std::pair<std::string, Dim>> FirstAssumed(const Expr& function) {
   return std::nullopt;
 }
 
-// Variables that are assumed to be others become these, so that the kernel has fewer of them.
+// Replaces variables that are assumed to be equal to others by those, so that the kernel has fewer
+// variables.
 LocalFunction Unified(LocalFunction local) {
   while (const auto assumed = FirstAssumed(local.function)) {
     const std::map<std::string, Dim> values = {{assumed->first, assumed->second}};
@@ -95,7 +96,7 @@ LocalFunction Unified(LocalFunction local) {
   return local;
 }
 
-// Whether the types are equal once variables are what they stand for.
+// Whether the types are equal once variables are replaced by what they stand for.
 bool SameTypes(const ir::Type& local, const ir::Type& type, const std::map<std::string, Dim>& of) {
   const std::vector<ir::Type> a = ir::Flatten(local), b = ir::Flatten(type);
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
@@ -129,7 +130,7 @@ LocalFunction WithLocalExtents(const Expr& function) {
     if (SameTypes(body.checked_type(), node.body.checked_type(), locals.extents()))
       return Unified({local, locals.extents(), assumed});
   } catch (const Error& error) {
-    // The types need what the model's variables say of each other.
+    // The types need what is known of the model's variables among each other.
     if (error.code() == absl::StatusCode::kInternal) throw;
   }
   return AsItIs(function, assumed);

@@ -1,5 +1,5 @@
-// A fused function with variables of its own for the extents of its parameters, so that calls on
-// other extents of the model share its kernel, and its code knows no more than it needs.
+// A fused function with variables of its own for the extents of its parameters. So calls with other
+// extents of the model share its kernel, and its code knows no more than it needs.
 //
 //   LocalFunction local = WithLocalExtents(function);
 //   // (floordiv(w - 1, 4) + 1, 64) becomes (d0, 64), with d0 of floordiv(w - 1, 4) + 1
@@ -16,11 +16,11 @@ namespace tenon::compiler {
 struct LocalFunction {
   ir::Expr function;                   // with checked types
   std::map<std::string, Dim> extents;  // by variable, in those of the model
-  // Of the model, too: the function is right where each pair is equal.
+  // Also in variables of the model: the function is right if each pair is equal.
   std::vector<std::pair<Dim, Dim>> assumed_equal;
 };
 
-// Where types do not follow from such variables, as when one extent is the product of others, the
+// If types do not follow from such variables, as when one extent is the product of others, the
 // function stays as it is and its variables are the model's.
 LocalFunction WithLocalExtents(const ir::Expr& function);
 

@@ -17,10 +17,10 @@ std::vector<const void*> Addresses(const std::vector<NDArray>& arrays) {
   return addresses;
 }
 
-// By kernel, what makes the constants that it wants.
+// For each kernel, the code that makes the constants that it wants.
 std::vector<std::vector<jit::Kernel>> PreparingCode(const SymbolicKernels& kernels,
                                                     const jit::CompileOptions& code) {
-  // Together, so that all threads have work until the end.
+  // Compiled together, so that all threads have work until the end.
   std::vector<loop::Function> functions;
   for (const LoweredKernel& kernel : kernels.list) {
     for (const strategies::PreparedConstant& constant : kernel.choice.built.prepared)

@@ -1,5 +1,5 @@
-// What the kernels of a symbolic model want prepared of constants, packed weights for instance:
-// made once, since no shape changes it.
+// What the kernels of a symbolic model want prepared from constants, packed weights for instance.
+// It is made once, since no shape changes it.
 #ifndef TENON_COMPILER_SYMBOLIC_PREPARED_ARRAYS_H_
 #define TENON_COMPILER_SYMBOLIC_PREPARED_ARRAYS_H_
 
@@ -16,19 +16,20 @@ namespace tenon::compiler {
 
 class PreparedArrays {
  public:
-  // For the calls in `fused`, by kernels that `code` compiles. Throws what making kernels throws.
+  // Prepares arrays for the calls in `fused`, by kernels that `code` compiles. Throws what making
+  // kernels throws.
   PreparedArrays(const ir::Module& fused, const SymbolicKernels& kernels,
                  const jit::CompileOptions& code);
 
-  // Those of a call of the kernel on these constants; null where it wants none.
+  // The arrays of a call of the kernel on these constants. Null if it wants none.
   const std::vector<NDArray>* Find(int kernel, const std::vector<NDArray>& constants) const;
 
  private:
-  // By the kernel and the addresses of the constants.
+  // Arrays by the kernel and the addresses of the constants.
   std::map<std::pair<int, std::vector<const void*>>, std::vector<NDArray>> arrays_;
 };
 
-// The constants of one plan that prepared arrays became.
+// The constants of one plan that are prepared arrays.
 class PreparedEntries {
  public:
   // `prepared` may be null. New ones get a node by `add`.

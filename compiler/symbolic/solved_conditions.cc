@@ -8,7 +8,7 @@
 namespace tenon::compiler {
 namespace {
 
-// What the condition says that the variable is; nothing where it says nothing.
+// What the variable is according to the condition, or nothing.
 std::optional<Dim> ValueOf(const std::string& name, const ExtentCondition& condition) {
   if (condition.kind != ExtentCondition::Kind::kEqual) return std::nullopt;
   for (const auto& [a, b] : {std::pair(condition.a, condition.b), {condition.b, condition.a}}) {
@@ -29,7 +29,7 @@ std::vector<ExtentCondition> SolvedFor(std::vector<ExtentCondition> conditions,
     condition.b.AddSymbols(&names);
   }
   for (const std::string& name : names) {
-    // Counts are found by kernels.
+    // Kernels find counts.
     if (known.contains(name) || name.starts_with('#')) continue;
     std::optional<Dim> value;
     for (const ExtentCondition& condition : conditions) {

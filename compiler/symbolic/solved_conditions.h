@@ -13,9 +13,9 @@
 
 namespace tenon::compiler {
 
-// The conditions, where each variable that is none of `known` and no count is replaced by what an
-// equation says of it. Equations that this makes true are left out. A variable of which no equation
-// says anything stays.
+// The conditions, with each variable that is neither one of `known` nor a count replaced by what an
+// equation says it is. Equations that this makes true are left out. A variable about which no
+// equation says anything stays.
 std::vector<ExtentCondition> SolvedFor(std::vector<ExtentCondition> conditions,
                                        const std::set<std::string>& known);
 

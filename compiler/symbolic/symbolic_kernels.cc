@@ -19,7 +19,8 @@ namespace {
 
 using ir::Expr;
 
-// Views of memory, whatever the extents. A tuple inside has arrays of which only extents are read.
+// Whether the function's results are views of memory, whatever the extents. A tuple inside has
+// arrays of which only extents are read.
 bool OnlyReshapes(const ir::FunctionNode& function) {
   bool only = function.body.kind() != ir::ExprKind::kTuple;
   ir::VisitPostOrder(function.body, [&](const Expr& e) {

@@ -33,15 +33,16 @@ struct SymbolicKernels {
   std::vector<std::string> VariablesOf(int kernel) const;
 
   std::vector<LoweredKernel> list;
-  // By fused function. One that can be computed for numbers only is not there.
+  // Uses by fused function. A function that can be computed only for numbers is not there.
   std::unordered_map<ir::Expr, SymbolicUse, ir::ExprHash> uses;
   // What the operators of all functions need of the model's variables.
   std::vector<ExtentCondition> conditions;
-  // An operator whose type relation does not say all that it needs of them; empty: there is none.
+  // An operator whose type relation does not say all that it needs of the variables. Empty: there
+  // is none.
   std::string silent_op;
 };
 
-// Adds those that are not there.
+// Adds those that are not there yet.
 void AddConditions(const std::vector<ExtentCondition>& more, std::vector<ExtentCondition>* all);
 
 // `fused` must have checked types. No kernel is a library's, since it would be made again for each

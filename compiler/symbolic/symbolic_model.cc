@@ -1,6 +1,6 @@
 // Fused functions of the symbolic module are kernels of their own. Binding puts numbers into the
-// plan for all values. Where there is none, it follows the same calls in the module of numbers, so
-// that views, joins and storage are planned as for any other module.
+// plan for all values. If there is no such plan, it follows the same calls in the module of
+// numbers, so that views, joins and storage are planned as for any other module.
 #include "tenon/compiler/symbolic/symbolic_model.h"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ class SymbolicModel::Kernels : public FreshKernels {
     std::vector<std::int64_t> extents;
     for (const std::string& symbol : made.symbols)
       extents.push_back(known->extents.at(symbol).Evaluate(values_).value());
-    // What a plan reads of a kernel: not how it was chosen, which is long.
+    // What a plan reads of a kernel, without how it was chosen, which is long.
     const LoweredKernel& whole = model_.kernels_.list[static_cast<std::size_t>(known->kernel)];
     LoweredKernel& kernel = kernels().emplace_back();
     kernel.name = whole.name;
@@ -121,11 +121,11 @@ class SymbolicModel::Kernels : public FreshKernels {
     entries_.ForEach(visit);
   }
 
-  // Of the list; null for those that are still to be compiled.
+  // The code of the kernels in the list. Null for those that are still to be compiled.
   std::vector<std::shared_ptr<const jit::Callable>> TakeReady() { return std::move(ready_); }
 
  private:
-  // Null where the model has no kernel for all extents. It is asked several times of each function.
+  // Null if the model has no kernel for all extents. It is asked several times about each function.
   const SymbolicUse* Known(const Expr& function) const {
     const auto [known, is_new] = known_.try_emplace(function, nullptr);
     if (is_new) known->second = Find(function);
@@ -199,7 +199,7 @@ runtime::Executable SymbolicModel::Bind(const Dim::Values& values) {
   for (const auto& value : values) (value.second == 0 ? zeros : others).insert(value);
   if (!zeros.empty()) return WithoutZeros(zeros).Bind(others);
   if (std::optional<runtime::Executable> found = bound_.Find(values)) return *std::move(found);
-  // After the operators, which say more of what they refuse.
+  // This comes after the operators, which say more about what they refuse.
   const runtime::Executable made = Build(values);
   for (const ExtentCondition& need : needs_) {
     if (!need.Holds(values)) runtime::RefuseValues(need, values);

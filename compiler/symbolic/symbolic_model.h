@@ -1,14 +1,14 @@
 // A module of symbolic extents, compiled once for all values of its variables.
 //
 // Kernels are made when the model is, and a plan for all values when it is bound first. New values
-// are put into that plan: shapes, places and what kernels are called with. No code is made. The
-// plan is one for each set of variables that are 1, since more is a view then. Where variables are
-// 0, the module without them is a model of its own, which is made once.
+// are put into that plan: shapes, places and what kernels are called with. No code is made. There
+// is one plan for each set of variables that are 1, since more nodes are views then. If variables
+// are 0, the module without them is a model of its own, which is made once.
 //
-// Where the plan does not hold, types are inferred again from numbers, and what they need is made:
-// for operators that can be computed for numbers only, and for extents that are broadcast together
-// and differ. That is where an operator refuses values, with its words. Any number of threads may
-// bind.
+// If the plan does not hold, types are inferred again from numbers, and what they need is made.
+// This happens for operators that can be computed only for numbers, and for extents that are
+// broadcast together and differ. There an operator refuses values, with its words. Any number of
+// threads may bind.
 //
 //   auto model = std::make_shared<SymbolicModel>(fused, strategy, code, threads);
 //   Executable exe = model->Bind({{"n", 4}});
@@ -42,7 +42,7 @@ class SymbolicModel {
   // extents.
   runtime::Executable Bind(const Dim::Values& values);
 
-  // Those that are made, for all extents.
+  // The kernels that are made for all extents.
   std::vector<std::shared_ptr<const jit::Callable>> Callables() const;
 
  private:
@@ -53,14 +53,14 @@ class SymbolicModel {
   };
   class Kernels;  // what Bind takes kernels from where the plan does not hold
 
-  // A plan for all values but those that are 1, and the constants that it reads.
+  // A plan for all values except those that are 1, and the constants that it reads.
   struct Planned {
     runtime::SymbolicPlan plan;
     std::vector<NDArray> constants;
   };
 
   void MakeKernels();
-  // Null where the model has no plan for all values.
+  // Null if the model has no plan for all values.
   std::shared_ptr<const Planned> PlannedFor(Dim::Values ones);
   std::shared_ptr<const Planned> MakePlan(const Dim::Values& ones) const;
   runtime::Executable Build(const Dim::Values& values);
@@ -76,14 +76,14 @@ class SymbolicModel {
   std::vector<Made> made_;  // of kernels_
   const PreparedArrays prepared_;
 
-  // By the variables that are 1.
+  // Plans, by the variables that are 1.
   static constexpr std::size_t kMaxPlans = 16;
   std::mutex plans_mutex_;
   std::map<Dim::Values, std::shared_ptr<const Planned>> plans_;
 
   runtime::BoundExecutables bound_;
 
-  // Where some variables are 0.
+  // Models for values of which some are 0.
   std::mutex zeros_mutex_;
   std::map<Dim::Values, std::unique_ptr<SymbolicModel>> without_zeros_;
 };

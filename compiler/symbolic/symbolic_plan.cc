@@ -67,7 +67,7 @@ class SharedKernels : public KernelSource {
   void Compute(const Lowered&) override {}
   std::vector<LoweredKernel>& kernels() override { return kernels_; }
 
-  // Of the plan, in its variables.
+  // The conditions of the plan, in its variables.
   const std::vector<ExtentCondition>& conditions() const { return conditions_; }
 
  private:
@@ -78,7 +78,7 @@ class SharedKernels : public KernelSource {
     return found == shared_.uses.end() ? nullptr : &found->second;
   }
 
-  // Adds a condition that does not hold for all values. One that holds for none stays.
+  // Adds a condition unless it holds for all values. One that holds for no values stays.
   void Require(ExtentCondition condition) {
     condition.a = condition.a.Substitute(known_);
     condition.b = condition.b.Substitute(known_);

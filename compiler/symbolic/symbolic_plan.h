@@ -1,7 +1,7 @@
 // The plan of a symbolic model for all values of its variables (runtime/symbolic_plan.h).
 //
-// Nodes, views, joins and the sharing of storage are decided for all values. So a view that is one
-// for some values alone is a kernel here. Where a variable is 1, more are views: such values may
+// Nodes, views, joins and the sharing of storage are decided for all values. So what is a view only
+// for some values is a kernel here. If a variable is 1, more nodes are views, and such values may
 // have a plan of their own.
 //
 //   Lowered lowered = PlanForAll({.module = fused, .functions = {}}, {}, kernels, prepared);
@@ -14,8 +14,8 @@
 
 namespace tenon::compiler {
 
-// `part` is the model that `kernels` were made of, with the numbers `known` for some variables. Of
-// the kernels, which keep their positions, the result has the name and the arguments alone. Throws
+// `part` is the model from which `kernels` were made, with the numbers `known` for some variables.
+// Kernels keep their positions, and the result has only their names and arguments. Throws
 // Unimplemented naming what the plan cannot be made for: a fused function whose kernel needs
 // numbers, or an operator whose type relation does not say what it needs of variables.
 Lowered PlanForAll(const ConcreteModule& part, const Dim::Values& known,

@@ -20,7 +20,7 @@ struct Picture {
   Box Frame() const;
 };
 
-// Throws NotFound, or InvalidArgument for what is no picture.
+// Throws NotFound, or InvalidArgument for what is not a picture.
 Picture LoadPicture(const std::string& path);
 // As PNG. Throws InvalidArgument when the file cannot be written.
 void SavePng(const std::string& path, const Picture& picture);

@@ -11,7 +11,7 @@
 namespace ocr {
 
 // The characters that a recogniser knows, by class: first the blank of CTC (empty), then those of
-// the file, one a line, then the space. Throws NotFound.
+// the file, one per line, then the space. Throws NotFound.
 std::vector<std::string> LoadKeys(const std::string& path);
 
 struct Text {

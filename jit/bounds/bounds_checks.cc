@@ -24,7 +24,7 @@ class Guards {
   Guards(const Stmt& body, const Var& report, std::vector<CheckedAccess>* accesses)
       : report_(report), collector_(body, report, accesses) {}
 
-  // The statement, each part of it after the checks of its accesses.
+  // The statement, with each part of it after the checks of its accesses.
   Stmt Guarded(const Stmt& stmt) {
     if (const std::optional<Stmt> checks = collector_.Before(stmt))
       return After(*checks, stmt, stmt);
@@ -66,8 +66,8 @@ class Guards {
   }
 
  private:
-  // `made` of `stmt`. C functions with effects are not called after an access that does not fit:
-  // what they are given may be anything.
+  // `made`, which was made from `stmt`, after its checks. C functions with effects are not called
+  // after an access that does not fit: what they are given may be anything.
   Stmt After(const Stmt& checks, const Stmt& stmt, const Stmt& made) {
     if (checks) return loop::Seq({checks, IfAllFit(report_, made)});
     bool may_repeat = true;

@@ -1,16 +1,15 @@
 // Kernels that check their accesses. Only files inside jit/ include this header.
 //
 // Before a statement runs, code goes through all of its accesses, in the same loops, compares each
-// index with the number of its buffer's elements and reports the first that does not fit; then the
+// index with the number of its buffer's elements, and reports the first that does not fit. Then the
 // statement is left out, and with it the rest of the kernel. The statement itself stays as it is:
 // results of a kernel whose accesses fit are the same to the bit. The statement is the whole kernel
-// where no index, condition or extent is read from what the kernel itself writes, and a part of it
-// otherwise.
+// if no index, condition or extent is read from what the kernel itself writes, else a part of it.
 //
 // An index that is linear in a loop's variable is compared at both ends of the loop only.
 //
-// What is checked are the loops, as they are when code is made of them. Code that reads more than
-// an access asks for, as near loads do, keeps inside the buffer by itself.
+// The loops are checked as they are when code is made from them. Code that reads more than an
+// access asks for, as near loads do, stays inside the buffer by itself.
 //
 // Not checked: what C functions do with the addresses that they get, prefetches, and an access that
 // a C function with effects decides on, which must not be called twice.

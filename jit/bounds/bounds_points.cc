@@ -14,8 +14,8 @@ namespace {
 using loop::Expr;
 using loop::Stmt;
 
-// Of a variable that the expression is linear in, and 0 where it does not occur; nothing where it
-// occurs otherwise.
+// The factor of a variable in which the expression is linear, and 0 if it does not occur. Nothing
+// if it occurs in another way.
 std::optional<std::int64_t> FactorOf(const loop::Var& var, const Expr& expr) {
   if (!loop::UsesVar(expr, var)) return 0;
   const loop::Linear linear = loop::ToLinear(expr, {});

@@ -10,10 +10,10 @@
 
 namespace tenon::jit {
 
-// Which of the indices of an access that has many.
+// Which of the indices it is, for an access that has many.
 enum class End { kOnly, kLowest, kHighest };
 
-// Reads no memory.
+// An index to compare. It reads no memory.
 struct Point {
   std::int64_t access = 0;  // its number
   loop::Expr index, elements;
@@ -24,11 +24,11 @@ struct Point {
 
 loop::Expr ElementsOf(const loop::Buffer& buffer);
 
-// The points that stand for what `point` is in all iterations of the loop, whose bounds read no
-// memory; none where it has to be compared in each of them.
+// The points that stand for `point` in all iterations of the loop, whose bounds read no memory.
+// None if it has to be compared in each iteration.
 std::vector<Point> AtEnds(const loop::ForNode& node, const Point& point);
 
-// Compares and reports; null where it is known to fit.
+// The statement that compares and reports. Null if the access is known to fit.
 loop::Stmt Compare(const Point& point, const loop::Var& report);
 
 }  // namespace tenon::jit

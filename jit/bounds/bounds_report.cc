@@ -7,7 +7,7 @@ BoundsReport& ReportAt(std::int64_t address) { return *reinterpret_cast<BoundsRe
 
 }  // namespace
 
-// By their names: code from the cache finds them, too.
+// The functions go by their names, so that code from the cache finds them, too.
 const loop::ExternFunction& ReportAccessFunction() {
   static const auto f = loop::ExternFunction::Named<decltype(ReportAccess)>("tenon_report_access");
   return f;

@@ -63,7 +63,7 @@ Stmt CheckCollector::Before(const std::vector<Expr>& exprs) {
   return WithScratch(list.ToStmt());
 }
 
-// False where the checks cannot be known before the statement runs.
+// Returns false if the checks cannot be known before the statement runs.
 bool CheckCollector::VisitStmt(const Stmt& stmt, CheckList* checks) {
   switch (stmt.kind()) {
     case StmtKind::kFor:
@@ -205,7 +205,7 @@ void CheckCollector::VisitAccess(const Buffer& buffer, const Expr& index, const 
   checks->Add(point);
 }
 
-// All lanes where there is no predicate.
+// Compares the lanes of the predicate, or all lanes if there is none.
 Stmt CheckCollector::CompareLanes(Point point, const Expr& predicate) {
   const int lanes = point.index.dtype().lanes();
   if (!scratch_) {

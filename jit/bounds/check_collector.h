@@ -21,11 +21,11 @@ class CheckCollector {
   CheckCollector(const loop::Stmt& body, const loop::Var& report,
                  std::vector<CheckedAccess>* accesses);
 
-  // What can run before all of the statement, null where there is nothing to check; nothing where
+  // Checks that can run before all of the statement, null if there is nothing to check. Nothing if
   // checks depend on what the statement does.
   std::optional<loop::Stmt> Before(const loop::Stmt& stmt);
   loop::Stmt Before(const std::vector<loop::Expr>& exprs);
-  // What is asked for from here on stands in that loop too.
+  // What is asked for from here on is inside that loop, too.
   void EnterLoop(const loop::Var& var) { loops_.push_back(var); }
   void LeaveLoop() { loops_.pop_back(); }
 
@@ -55,7 +55,7 @@ class CheckCollector {
   std::int64_t lanes_ = 1;  // of the widest vector
   std::vector<loop::Var> loops_;
   std::optional<Scratch> scratch_;
-  // What is checked where control is, innermost last.
+  // What is checked already on this way of control, innermost scope last.
   std::vector<std::unordered_set<loop::Expr, loop::ExprHash, loop::ExprSame>> scopes_;
 };
 

@@ -1,8 +1,8 @@
 // The checks of a statement, as a list (jit/bounds/bounds_checks.h). Only files inside jit/ include
 // this header.
 //
-// A comparison stands in the list as a point, for as long as it may move out of what is around it;
-// all else is statements. What reads memory runs only where the accesses before it fit.
+// A comparison is in the list as a point as long as it may move out of what is around it. All else
+// is statements. What reads memory runs only where the accesses before it fit.
 //
 //   CheckList inner(traits, report);
 //   inner.Add(point);
@@ -20,10 +20,10 @@
 
 namespace tenon::jit {
 
-// What expressions are made of; kept for each of them.
+// Traits of expressions, kept for each of them.
 class ExprTraits {
  public:
-  // Whether it reads from a buffer, or hands one on.
+  // Whether it reads from a buffer, or passes one on.
   bool Reads(const loop::Expr& e) { return Of(e).reads; }
   // Whether it has no effects.
   bool MayRepeat(const loop::Expr& e) { return Of(e).may_repeat; }
@@ -37,7 +37,7 @@ class ExprTraits {
   std::unordered_map<loop::Expr, Traits, loop::ExprHash, loop::ExprSame> known_;
 };
 
-// `stmt` for as long as no access before it is reported.
+// `stmt`, if no access before it is reported.
 loop::Stmt IfAllFit(const loop::Var& report, const loop::Stmt& stmt);
 
 class CheckList {
@@ -46,13 +46,13 @@ class CheckList {
 
   void Add(const Point& point);
   void AddReading(const loop::Stmt& stmt);  // one that reads memory
-  // What is checked inside of an if, a let and a loop. `finish` gets what runs in the loop's body.
+  // Add what is checked inside an if, a let and a loop. `finish` gets what runs in the loop's body.
   void AddUnder(const loop::Expr& condition, CheckList inner);
   void AddWithLet(const loop::Var& var, const loop::Expr& value, CheckList inner);
   void AddInLoop(const loop::ForNode& node, CheckList inner,
                  const std::function<loop::Stmt(const loop::Stmt&)>& finish);
 
-  // Null where there is nothing to check.
+  // Null if there is nothing to check.
   loop::Stmt ToStmt() const;
 
  private:

@@ -1,8 +1,8 @@
 // Every value has one C text. A node with several readers, and a text that has grown long, becomes
 // a constant of its own in the block, so that a text is never longer than the graph that it is made
-// of; the sides of a lazy selection have blocks of their own, as what they read may not exist when
-// they are not taken. Signed sums of data are computed unsigned, where C lets them wrap around;
-// index arithmetic stays as it is, which lets the compiler widen and reorder it.
+// from. The sides of a lazy selection have blocks of their own, since what they read may not exist
+// when they are not taken. Signed sums of data are computed unsigned, where C lets them wrap
+// around; index arithmetic stays as it is, which lets the compiler widen and reorder it.
 #include "tenon/jit/c/c_expr_codegen.h"
 
 #include <utility>
@@ -22,9 +22,7 @@ using loop::Intrinsic;
 
 constexpr std::size_t kLongText = 200;
 
-bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16; }
-
-// Handed on as it is: a name for it would say nothing.
+// Whether it is passed on as it is, since a name for it would say nothing.
 bool IsTrivial(const Expr& e) {
   return e.kind() == ExprKind::kIntImm || e.kind() == ExprKind::kFloatImm ||
          e.kind() == ExprKind::kVar || e.kind() == ExprKind::kBroadcast;
@@ -72,7 +70,7 @@ std::string CExprCodegen::Element(const Expr& expr, CBlock& block, const std::st
   Begin(expr, block, lane);
   const DataType type = expr.dtype();
   // The conversion to bits rounds.
-  if (IsHalf(type))
+  if (type.is_half())
     return StrCat(helpers_.Use(CHelper::kToMemory, type), "(",
                   WithoutOuterParentheses(Unrounded(expr)), ")");
   return Shared(expr);
@@ -105,9 +103,9 @@ std::string CExprCodegen::Shared(const Expr& expr) {
   return text;
 }
 
-// Loads and constants are exact, and so is the choice among what is.
+// Whether it must be rounded. Loads and constants are exact, and so is a choice among exact values.
 bool CExprCodegen::NeedsRounding(const Expr& expr) const {
-  if (!IsHalf(expr.dtype())) return false;
+  if (!expr.dtype().is_half()) return false;
   if (const auto* binary = expr.As<loop::BinaryNode>())
     return binary->op != BinaryOp::kMin && binary->op != BinaryOp::kMax;
   if (const auto* call = expr.As<loop::CallNode>())
@@ -237,7 +235,7 @@ std::string CExprCodegen::Load(const loop::LoadNode& node) {
   std::string value = element;
   if (type.is_bool()) {
     value = StrCat("(", element, " != 0)");
-  } else if (IsHalf(type)) {
+  } else if (type.is_half()) {
     value = StrCat(helpers_.Use(CHelper::kFromMemory, type), "(", element, ")");
   }
   if (!node.predicate.defined()) return value;
@@ -342,7 +340,7 @@ std::string CExprCodegen::IntBinary(const loop::BinaryNode& node, const std::str
       return StrCat("((", own, ")", Infix(a, Operator(node.op), b), ")");
     case BinaryOp::kShl:
     case BinaryOp::kShr: {
-      // The low bits of the distance count, as on the CPU. A signed number shifts its sign in.
+      // Only the low bits of the distance count, as on the CPU. A signed number shifts its sign in.
       const std::string distance = Infix(b, "&", StrCat(type.bits() - 1));
       const std::string from = node.op == BinaryOp::kShl ? StrCat("(", wide, ")", a) : a;
       return StrCat("((", own, ")", Infix(from, Operator(node.op), distance), ")");
@@ -395,7 +393,7 @@ std::string CExprCodegen::Cast(const loop::CastNode& node) {
   const DataType from = node.value.dtype().element(), to = node.type.element();
   const std::string value = Shared(node.value);
   if (to.is_bool()) return Infix(value, "!=", "0");
-  if (from == Float64 && IsHalf(to))
+  if (from == Float64 && to.is_half())
     return StrCat(helpers_.Use(CHelper::kRoundToOdd), "(", value, ")");
   if (from.is_float() && to.is_float() && CRegisterType(from) == CRegisterType(to)) return value;
   if (from.is_float() && to.is_integral())
@@ -438,12 +436,12 @@ std::string CExprCodegen::Dot(const loop::CallNode& node) {
 
 std::string CExprCodegen::Reinterpret(DataType from, DataType to, const std::string& value) {
   std::string bits = value;
-  if (IsHalf(from)) {
+  if (from.is_half()) {
     bits = StrCat(helpers_.Use(CHelper::kToMemory, from), "(", value, ")");
   } else if (from.is_float()) {
     bits = StrCat(helpers_.Use(CHelper::kToBits, from), "(", value, ")");
   }
-  if (IsHalf(to)) return StrCat(helpers_.Use(CHelper::kFromMemory, to), "((uint16_t)", bits, ")");
+  if (to.is_half()) return StrCat(helpers_.Use(CHelper::kFromMemory, to), "((uint16_t)", bits, ")");
   if (to.is_float()) {
     const char* unsigned_type = to.bits() == 64 ? "((uint64_t)" : "((uint32_t)";
     return StrCat(helpers_.Use(CHelper::kFromBits, to), unsigned_type, bits, ")");
@@ -520,7 +518,7 @@ std::string CExprCodegen::ExternCall(const loop::ExternCallNode& node) {
   const auto type_of = [&](DataType type) -> std::string {
     if (type.is_void()) return "void";
     if (type == loop::Handle) return "void*";
-    if (IsHalf(type)) {
+    if (type.is_half()) {
       throw Unimplemented(StrCat(
           "C source: the external function ", callee.symbol, " takes or gives ", type.ToString(),
           " by value, for which C99 has no type; ", "cast to float32 around the call"));

@@ -1,9 +1,9 @@
 // Scalar and vector expressions of loop/ to C expressions. Only files inside jit/ include this
 // header.
 //
-// A vector is written one lane at a time: its text stands inside a loop over the lanes, whose
-// counter is the `lane` given. What an expression needs first - values that it uses more than once,
-// sides of a lazy selection - becomes declarations in `block`.
+// A vector is written one lane at a time. Its text is inside a loop over the lanes, whose counter
+// is the `lane` given. What an expression needs first - values that it uses more than once, sides
+// of a lazy selection - becomes declarations in `block`.
 #ifndef TENON_JIT_C_C_EXPR_CODEGEN_H_
 #define TENON_JIT_C_C_EXPR_CODEGEN_H_
 
@@ -37,7 +37,7 @@ class CExprCodegen {
   std::string Name(const loop::Buffer& buffer);
   // Gives a variable that is declared again another name.
   void Rename(const loop::Var& var) { known_names_.erase(var.get()); }
-  // What a variable stands for, where it is no loop's.
+  // Says what a variable stands for that is not a loop's.
   void StandsFor(const loop::Var& var, const loop::Expr& value) { index_.Define(var, value); }
 
  private:
@@ -62,7 +62,7 @@ class CExprCodegen {
   // The name of an array with all lanes of a vector.
   std::string LaneArray(const loop::Expr& vector);
   std::string Call(const loop::CallNode& node);
-  // `expr` in another lane than that which is being written.
+  // `expr` in a lane other than the one that is being written.
   std::string AtLane(const loop::Expr& expr, const std::string& lane);
   std::string Dot(const loop::CallNode& node);
   std::string Reinterpret(DataType from, DataType to, const std::string& value);
@@ -74,7 +74,7 @@ class CExprCodegen {
   std::unordered_map<const void*, std::string> known_names_;
   loop::Bounds bounds_;  // of no variable: C needs no more than that indices are
   loop::IndexArithmetic index_{bounds_};
-  // Of the expression that is being written:
+  // For the expression that is being written:
   CBlock* block_ = nullptr;
   std::string lane_;
   std::unordered_map<loop::Expr, int, loop::ExprHash, loop::ExprSame> uses_;

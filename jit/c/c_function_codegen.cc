@@ -1,8 +1,8 @@
 // One pass over the statements. Names are unique in the whole function, so declarations need no
-// scopes of their own. A vector store is a loop over the lanes; where its value reads the
-// stored buffer elsewhere than it stores, all lanes are computed before the first is stored, as in
-// a register. Allocations of constant size up to kStackBytes are arrays, others come from malloc; a
-// function that gets no memory goes on without what needed it and returns 1.
+// scopes of their own. A vector store is a loop over the lanes. If its value reads the stored
+// buffer at a place where it does not store, all lanes are computed before the first is stored, as
+// in a register. Allocations of constant size up to kStackBytes are arrays, others come from
+// malloc. A function that gets no memory goes on without what needed it and returns 1.
 #include "tenon/jit/c/c_function_codegen.h"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ class FunctionWriter {
   }
 
  private:
-  // Parameters that nothing uses, such as an extent that only shapes have: no warning for them.
+  // Avoids warnings about parameters that nothing uses, such as an extent that only shapes have.
   void AppendUnused(CBlock& out) {
     std::unordered_set<const void*> used;
     loop::VisitExprs(function_.body, [&](const Expr& e) {
@@ -269,7 +269,7 @@ class FunctionWriter {
     }
     may_fail_ = true;
     const std::string name = exprs_.Name(buffer);
-    // As doubles, which do not wrap. malloc(0) may give nothing.
+    // Sizes are computed as doubles, which do not wrap. malloc(0) may give nothing.
     std::string size = StrCat(bytes, ".0"), elements = "(size_t)1";
     for (const Expr& extent : buffer->shape) {
       const std::string value = exprs_.Value(extent, out);

@@ -188,8 +188,8 @@ constexpr const char* kRestore = R"(static inline void $N(unsigned state) {
 
 std::string UnsignedType(DataType type) { return type.bits() == 64 ? "uint64_t" : "uint32_t"; }
 
-// The bounds between which C converts `from` to `to`: both are powers of two, or 0, which every
-// floating type holds.
+// A conversion with the bounds between which C converts `from` to `to`. Both are powers of two, or
+// 0, which every floating type holds.
 std::string SaturateText(DataType from, DataType to) {
   const std::string upper = StrCat(to.is_int() ? "INT" : "UINT", to.bits());
   const double high = std::ldexp(1.0, to.is_int() ? to.bits() - 1 : to.bits());

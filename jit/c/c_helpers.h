@@ -1,5 +1,5 @@
-// Small C functions that generated text calls where C's own operators mean something else than
-// loop/ does, or nothing at all. Only files inside jit/ and compiler/ that write C include this
+// Small C functions that generated text calls where C's own operators mean something other than
+// those of loop/, or nothing at all. Only files inside jit/ and compiler/ that write C include this
 // header.
 //
 // A helper becomes part of a text once it is used. All of them are static inline C99.

@@ -13,12 +13,13 @@ namespace tenon::jit {
 // The tensor struct and the checks that every packed function calls.
 const char* PackedSupport();
 
-// Whether tensors show all that the function is told: each symbolic extent is that of a parameter.
+// Whether the tensors' shapes give all that the function needs: each symbolic extent must be that
+// of a parameter.
 bool HasPacked(const loop::Function& function);
 // "int32_t vadd(void* args, ...)"
 std::string PackedPrototype(const std::string& name);
-// The body of the packed function, which calls `direct`; with braces. What it needs of the file's
-// functions is added to `helpers`.
+// The body of the packed function, which calls `direct`, with braces. The functions of the file
+// that it needs are added to `helpers`.
 std::string PackedBody(const loop::Function& function, const std::string& direct,
                        CHelpers& helpers);
 

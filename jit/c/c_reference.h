@@ -1,9 +1,9 @@
-// Kernels as C in the form of the reference system: one function a kernel, in the packed calling
+// Kernels as C in the form of the reference system: one function per kernel, in the packed calling
 // convention, whose first lines take the tensors apart.
 //
-// The text includes DLPack's header and a runtime header, which PackedRuntimeHeader() gives, and
-// stands for the target "c": no threads, no vectors, no flushing of denormals. Tensors must be
-// compact; what is passed is not checked.
+// The text includes DLPack's header and a runtime header, which PackedRuntimeHeader() gives. It is
+// for the target "c": no threads, no vectors, no flushing of denormals. Tensors must be compact;
+// what is passed is not checked.
 //
 //   std::string text = ReferenceC({function});   // writes what CSource computes
 //   // cc -std=c99 -I. file.c   with tenon_packed_runtime.h in the folder

@@ -121,7 +121,7 @@ std::string CFile::AddKernel(const loop::Function& function, const std::string& 
   UseDenormalControl();
   std::string call;
   if (native.empty()) {
-    // In the order that the header promises.
+    // Sums keep the order that the header promises.
     const loop::Function final_loops = AfterPipeline(function, /*reassociate_sums=*/false);
     const CFunctionText text = GenerateC(final_loops, state_->helpers, state_->externs);
     parameters = text.parameters;

@@ -8,10 +8,10 @@
 //                void* out_ret_tcode, void* resource_handle);
 //     The packed convention of graph executors: arguments are tensors (DLPack's DLTensor), checked
 //     before anything runs; 2 when they are not what the kernel takes.
-// Results are those of the JIT's kernel, but that libm is called instead of libmvec and sums are
-// added up in the order of the loops; products are fused into sums as the C compiler is told to.
-// With OpenMP (-fopenmp) parallel loops use its threads, otherwise they run on one; the results are
-// the same.
+// Results are those of the JIT's kernel, except that libm is called instead of libmvec and sums are
+// added up in the order of the loops. Products are fused into sums as the C compiler is told to.
+// With OpenMP (-fopenmp) parallel loops use its threads, without it they run on one; the results
+// are the same.
 //
 //   std::ofstream("vadd.c") << jit::CSource(kernel.function()).value();
 //   // cc -std=c99 -O3 -march=native -shared -fPIC vadd.c -lm -o libvadd.so
@@ -46,13 +46,13 @@ class CFile {
   void GuardKernels(const std::string& statement);
   // Makes a name that nothing else in the file has.
   std::string Unique(const std::string& name);
-  // Text that follows what was added before.
+  // Adds text after what was added before.
   void AddDefinitions(const std::string& text);
-  // An exported function; `prototype` has no semicolon, `comment` stands before it in the header.
-  // With `comes_first` the header has it before what was added earlier.
+  // Adds an exported function. `prototype` has no semicolon; `comment` is put before it in the
+  // header. With `comes_first` the header has it before what was added earlier.
   void AddFunction(const std::string& prototype, const std::string& body,
                    const std::string& comment, bool comes_first = false);
-  // Text for the header only, before the functions: macros.
+  // Adds text only to the header, before the functions: macros.
   void AddToHeader(const std::string& text);
   // Ensures that tenon_flush_denormals and tenon_restore_denormals are there.
   void UseDenormalControl();

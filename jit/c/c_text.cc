@@ -11,8 +11,6 @@
 namespace tenon::jit {
 namespace {
 
-bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16; }
-
 // Words of C99 and C++20, and names that the headers included by generated text may define.
 constexpr std::string_view kReserved[] = {
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break",
@@ -87,7 +85,7 @@ std::string CRegisterType(DataType type) {
 
 std::string CMemoryType(DataType type) {
   if (type.is_bool()) return "uint8_t";
-  return IsHalf(type) ? "uint16_t" : CRegisterType(type);
+  return type.is_half() ? "uint16_t" : CRegisterType(type);
 }
 
 std::string CSuffix(DataType type) {

@@ -27,13 +27,13 @@ std::string CSuffix(DataType type);
 // A constant of the type CRegisterType(type). Integers of more than 32 bits get their macro, so
 // that arithmetic on two constants has the width of the type.
 std::string CIntLiteral(DataType type, std::int64_t value);
-// Rounded to `type` first; "INFINITY" and "NAN" where there is no number.
+// The value is rounded to `type` first. Gives "INFINITY" and "NAN" for what is not a finite number.
 std::string CFloatLiteral(DataType type, double value);
 
 // `text` without the parentheses around all of it.
 std::string WithoutOuterParentheses(const std::string& text);
 
-// `name` with everything that C does not allow replaced by "_"; names that C, C++ or the included
+// `name` with everything that C does not allow replaced by "_". Names that C, C++ or the included
 // headers have get "_1" added.
 std::string CIdentifier(std::string_view name);
 
@@ -47,7 +47,7 @@ class CNames {
   std::unordered_set<std::string> taken_;
 };
 
-// Lines of C, indented by two blanks a level.
+// Lines of C, indented by two blanks per level.
 class CBlock {
  public:
   void Line(std::string text) { lines_.emplace_back(depth_, std::move(text)); }

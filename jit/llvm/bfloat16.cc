@@ -1,6 +1,6 @@
 // LLVM's own type is not used: back ends without instructions for it call functions that not every
-// C library has, even to take a vector apart. bfloat16 is the upper half of float32: adding half of
-// the last kept place, less one bit where that place is even, rounds to nearest with ties to even.
+// C library has, even to take a vector apart. bfloat16 is the upper half of float32. Adding half of
+// the last kept place, less one bit if that place is even, rounds to nearest with ties to even.
 // float64 goes through float32 rounded to odd, which loses no information that the second rounding
 // needs (Boldo, Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using
 // rounding to odd", 2008).

@@ -22,7 +22,7 @@ class Closure {
 
   llvm::Value* address() const { return address_; }
 
-  // Defines what was in scope by what `body` finds at its first argument, and gives `more`.
+  // Defines what was in scope by what `body` finds in its first argument, and gives `more`.
   std::vector<llvm::Value*> Open(llvm::IRBuilder<>& builder, llvm::Function* body,
                                  ExprCodegen& exprs) const;
   // Defines what was in scope as it was.

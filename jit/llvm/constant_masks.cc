@@ -1,8 +1,8 @@
 // AVX2 has no masked moves of bytes and 16-bit elements, and its masked stores of wider ones take
 // some forty operations on AMD's CPUs before Zen 4 (Fog, "Instruction tables", VMASKMOVPS).
 //
-// Under a condition there is still no branch: where it is false, a load reads zeros, and a store
-// writes to memory that nobody reads.
+// Even under a condition there is no branch. If it is false, a load reads zeros, and a store writes
+// to memory that nobody reads.
 #include "tenon/jit/llvm/constant_masks.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::optional<std::pair<unsigned, unsigned>> RunOf(const std::vector<bool>& lane
                    static_cast<unsigned>(end - first));
 }
 
-// Whether no lane is known to be anything else.
+// Whether all lanes are zero, or undefined.
 bool IsZero(const Value* value) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
   if (constant == nullptr) return false;
@@ -54,7 +54,7 @@ bool IsZero(const Value* value) {
   return true;
 }
 
-// The lanes of both, where both are known.
+// The lanes that both have, if both are known.
 std::optional<KnownLanes> Both(llvm::IRBuilder<>& builder, const std::optional<KnownLanes>& a,
                                const std::optional<KnownLanes>& b) {
   if (!a || !b) return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<KnownLanes> Both(llvm::IRBuilder<>& builder, const std::optional<K
   return both;
 }
 
-// What `mask` is a conjunction of.
+// The lanes and the condition whose conjunction `mask` is.
 std::optional<KnownLanes> KnownLanesOf(llvm::IRBuilder<>& builder, Value* mask) {
   namespace match = llvm::PatternMatch;
   const unsigned count = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();

@@ -9,8 +9,8 @@ namespace tenon::jit {
 
 // A masked load or store becomes a plain one of fewer lanes where its lanes are known to be one
 // run, maybe under one condition for all of them: the edge of a padded row, or the last vector of
-// one. Only where the CPU has no such instruction, for which LLVM would write a branch for each
-// lane, or a slow one. Runs last, when loops are unrolled and masks are constants.
+// one. This is done only where the CPU has a slow instruction for it, or none, so that LLVM would
+// write a branch for each lane. It runs last, when loops are unrolled and masks are constants.
 struct DropConstantMasks : llvm::PassInfoMixin<DropConstantMasks> {
   llvm::PreservedAnalyses run(llvm::Function& function,
                               llvm::FunctionAnalysisManager& analyses) const;

@@ -1,6 +1,6 @@
-// Dot products within lanes: one instruction a register where the CPU has it (Intel SDM volume 2,
-// VPDPBUSD and VDPBF16PS), on AVX2 two of 16-bit words (VPMADDWD), elsewhere widening products and
-// a sum of strided picks, with the same results.
+// Dot products within lanes. If the CPU has an instruction for it (Intel SDM volume 2, VPDPBUSD and
+// VDPBF16PS), it is one per register. On AVX2 it is two for 16-bit words (VPMADDWD). Elsewhere it
+// is widening products and a sum of strided picks, with the same results.
 #include <array>
 
 #include "llvm/IR/IntrinsicsX86.h"

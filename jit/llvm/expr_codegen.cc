@@ -157,7 +157,7 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
       const int part = node.value.dtype().lanes();
       if (part == 1) return builder_.CreateVectorSplat(static_cast<unsigned>(node.lanes), value);
       if (const int bits = part * type.bits(); bits == 32 || bits == 64) {
-        // As one number: a broadcast of the CPU's own.
+        // As one number, so that it is a broadcast of the CPU's own.
         Value* number =
             builder_.CreateBitCast(value, builder_.getIntNTy(static_cast<unsigned>(bits)));
         return builder_.CreateBitCast(
@@ -194,8 +194,8 @@ Value* ExprCodegen::EmitLet(const loop::LetNode& node) {
   return result;
 }
 
-// Whether the select is of a load that reads 0 where the select gives 0. LLVM sees that of masks
-// that it does not know, and leaves one more instruction where they are constant.
+// Whether the select takes a load that reads 0 where the select gives 0. LLVM sees that for masks
+// that it does not know, but leaves one more instruction if they are constant.
 bool ExprCodegen::IsZeroOutside(const loop::SelectNode& node) {
   const auto* load = node.on_true.As<loop::LoadNode>();
   if (load == nullptr || !load->predicate.defined() ||

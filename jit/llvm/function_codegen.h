@@ -17,7 +17,7 @@
 
 namespace tenon::jit {
 
-// What a made function returns when memory for an intermediate result is out.
+// What a made function returns if there is no memory for an intermediate result.
 inline constexpr int kOutOfMemory = 1;
 
 // "vadd.kernel": a symbol that no function of C, of the runtime or of LLVM has, whatever the name.

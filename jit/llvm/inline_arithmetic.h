@@ -20,8 +20,8 @@ inline constexpr int kCurrentRounding = 4;
 inline constexpr unsigned kTableSize = 16;
 using Table = std::array<float, kTableSize>;
 
-// Arithmetic on values of one type, as it is written: for as long as the object lives the builder
-// does not let sums be added up in another order.
+// Arithmetic on values of one type, as it is written. As long as the object lives, the builder does
+// not let sums be added up in another order.
 class Arithmetic {
  public:
   Arithmetic(llvm::IRBuilder<>& builder, llvm::Type* type);
@@ -29,7 +29,7 @@ class Arithmetic {
   llvm::Value* Real(double value) const { return llvm::ConstantFP::get(type_, value); }
   llvm::Value* Fma(llvm::Value* a, llvm::Value* b, llvm::Value* c) const;
   llvm::Value* Fma(llvm::Value* a, double b, llvm::Value* c) const { return Fma(a, Real(b), c); }
-  // The lesser, and NaN where x is NaN: one instruction.
+  // The lesser one, and NaN if x is NaN, in one instruction.
   llvm::Value* AtMost(llvm::Value* x, double limit) const;
   llvm::Value* AtLeast(llvm::Value* x, double limit) const;
   // The entries whose numbers stand in the lowest bits of 16 lanes of 32 bits (AVX-512).
@@ -41,8 +41,8 @@ class Arithmetic {
   llvm::IRBuilderBase::FastMathFlagGuard guard_;
 };
 
-// What `compute` makes of 16 floats at a time, for one float or a vector of any length; fewer are
-// some of the lanes, so that all lengths give the same bits.
+// What `compute` makes of 16 floats at a time, for one float or a vector of any length. Fewer
+// floats take some of the lanes, so that all lengths give the same bits.
 llvm::Value* ByRegisters(llvm::IRBuilder<>& builder, llvm::Value* x,
                          const std::function<llvm::Value*(llvm::Value*)>& compute);
 

@@ -1,6 +1,6 @@
 // x = 2^e m with m in [3/4, 3/2), so that e is 0 around 1, where the result is small. The leading
 // bits of m choose c, about 1 / m, from a table that one register holds; log x = e ln 2 - log c +
-// log(c m), and of c m - 1 the series of the logarithm needs six terms (Tang, "Table-driven
+// log(c m), and for c m - 1 the series of the logarithm needs six terms (Tang, "Table-driven
 // implementation of the logarithm function in IEEE floating-point arithmetic", 1990). Next to 1 c
 // is 1, which keeps small results exact to their last bits.
 //
@@ -17,7 +17,8 @@ namespace {
 using llvm::Value;
 
 constexpr double kLn2 = 0.69314718055994531;
-// The instruction for significands: in [3/4, 3/2), and NaN for negative numbers.
+// What the instruction for significands is told: they are in [3/4, 3/2), and NaN for negative
+// numbers.
 constexpr int kFromThreeQuarters = 3, kNanIfNegative = 2 << 2;
 // Bits of a float's fraction below the four that number the table's entries.
 constexpr std::int64_t kBitsBelow = 19;

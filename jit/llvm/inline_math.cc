@@ -42,8 +42,8 @@ Value* ExpByTable(llvm::IRBuilder<>& builder, Value* x) {
   Value* n = builder.CreateFSub(shifted, math.Real(kShift));
   Value* r = math.Fma(n, -0.693147182464599609375, x);
   r = math.Fma(n, 1.904654299957768e-9, r);
-  // Infinity less infinity and what numbers beyond all powers leave: any small number will do, as
-  // the scaling by n gives infinity or 0. Where x is NaN so is n.
+  // r may be infinity less infinity, or what numbers beyond all powers leave. Any small number will
+  // do for it, since the scaling by n gives infinity or 0. If x is NaN, so is n.
   constexpr int kLesserMagnitude = 2;
   r = intrinsic(llvm::Intrinsic::x86_avx512_mask_range_ps_512,
                 {r, math.Real(0.03125), builder.getInt32(kLesserMagnitude), r, all, rounding});

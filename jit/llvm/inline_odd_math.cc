@@ -1,8 +1,9 @@
 // erf and tanh: odd functions that are 1 from somewhere on. Up to there |x| lies in one of 16
-// intervals of one width, on each of which a polynomial in the distance from its middle does. The
-// coefficients of each degree are a table in a register (the form of Intel's and glibc's vector
-// functions; the polynomials are Newton's through Chebyshev's points, which errs little more than
-// the best ones: Trefethen, "Approximation Theory and Approximation Practice", 2013).
+// intervals of one width. On each of them, a polynomial in the distance from its middle is close
+// enough. The coefficients of each degree are a table in a register (the form of Intel's and
+// glibc's vector functions; the polynomials are Newton's through Chebyshev's points, which errs
+// little more than the best ones: Trefethen, "Approximation Theory and Approximation Practice",
+// 2013).
 //
 // On the interval around 0 it is x times a polynomial in |x|, which keeps small results exact to
 // their last bits.
@@ -43,7 +44,7 @@ std::vector<double> Interpolated(const Function& f, double middle, double radius
   return p;
 }
 
-// Number i approximates the function on [(i - 1/2) width, (i + 1/2) width].
+// Polynomial i approximates the function on [(i - 1/2) width, (i + 1/2) width].
 struct Pieces {
   double width;
   double limit;  // just below the end of the last one, from where on the result stays

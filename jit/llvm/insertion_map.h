@@ -1,6 +1,6 @@
-// A map whose entries are in the order in which their keys came, so that what is generated of all
-// of them is the same in every run, wherever the keys lie in memory. Erasing the youngest entry,
-// as scopes do, takes constant time.
+// A map whose entries are in the order in which their keys came, so that what is generated from all
+// of them is the same in every run, wherever the keys lie in memory. Erasing the youngest entry, as
+// scopes do, takes constant time.
 //
 //   InsertionMap<loop::Buffer, llvm::Value*, loop::BufferHash> addresses;
 //   addresses[buffer] = address;

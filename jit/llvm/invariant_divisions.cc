@@ -1,7 +1,7 @@
-// LLVM 19's loop vectoriser computes what is the same for all lanes once. Of a division that stands
-// behind a condition it takes the condition of the first lane, too: where that lane does not reach
-// it and another does, the other reads a value that nobody computed (seed 500024617 of the schedule
-// fuzzer).
+// LLVM 19's loop vectoriser computes what is the same for all lanes once. If a division is under a
+// condition, it takes the condition of the first lane, too. If that lane does not reach the
+// division and another lane does, the other reads a value that nobody computed (seed 500024617 of
+// the schedule fuzzer).
 #include "tenon/jit/llvm/invariant_divisions.h"
 
 #include <vector>

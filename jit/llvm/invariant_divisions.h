@@ -8,8 +8,8 @@
 namespace tenon::jit {
 
 // Divisions and remainders of integers whose operands stay the same in a loop are computed before
-// it; a loop that keeps one, since its divisor may be 0 or -1 where it is not reached, is not
-// vectorised. Loops have preheaders. Runs right before LLVM's loop vectoriser.
+// it. A loop that keeps one, because its divisor may be 0 or -1 where it is not reached, is not
+// vectorised. Requires loops with preheaders. Runs right before LLVM's loop vectoriser.
 struct HoistInvariantDivisions : llvm::PassInfoMixin<HoistInvariantDivisions> {
   llvm::PreservedAnalyses run(llvm::Function& function,
                               llvm::FunctionAnalysisManager& analyses) const;

@@ -1,8 +1,8 @@
 // LLVM's O3 pipeline (PassBuilder::buildPerModuleDefaultPipeline), in its order, without the passes
 // that find nothing to do in kernels. A kernel's module has no function to inline, no global
-// variable, no exception, no coroutine, no switch and no recursion. Of the passes over functions
-// those are left out without which every object file of the text-angle classifier stayed the same,
-// and repetitions of InstCombine and SimplifyCFG that changed none either. The vectoriser of
+// variable, no exception, no coroutine, no switch and no recursion. Passes over functions are left
+// out if every object file of the text-angle classifier was the same without them. So are
+// repetitions of InstCombine and SimplifyCFG that did not change a file either. The vectoriser of
 // straight-line code (SLP) is not run since it is wrong: docs/bugs-found.md. The second EarlyCSE
 // runs after Reassociate and without MemorySSA, whose walks over the accesses of register tiles
 // took a third of all passes' time; GVN finds the loads that it would have.
@@ -61,7 +61,7 @@ SimplifyCFGOptions Plain() { return SimplifyCFGOptions().convertSwitchRangeToICm
 
 // Sums whose terms may be joined in any order carry `reassoc` alone. With `nsz`, which the passes
 // that reorder them ask for, InstCombine would take out common factors as well: 0 * inf + 1 * inf,
-// which is NaN, would become (0 + 1) * inf. It is there while such a pass runs.
+// which is NaN, would become (0 + 1) * inf. So `nsz` is set only while such a pass runs.
 template <typename Pass>
 struct OnFreeSums : llvm::PassInfoMixin<OnFreeSums<Pass>> {
   llvm::PreservedAnalyses run(llvm::Function& function,
@@ -91,7 +91,8 @@ struct KeepOrder : llvm::PassInfoMixin<KeepOrder> {
   }
 };
 
-// Made for each function: compilers warn of a move of GVNPass, whose tables are not yet set.
+// GVNPass is made for each function: compilers warn of a move of it, when its tables are not yet
+// set.
 struct NumberValues : llvm::PassInfoMixin<NumberValues> {
   llvm::PreservedAnalyses run(llvm::Function& function,
                               llvm::FunctionAnalysisManager& analyses) const {
@@ -99,7 +100,7 @@ struct NumberValues : llvm::PassInfoMixin<NumberValues> {
   }
 };
 
-// 0 + the first term, of loops that are unrolled.
+// Drops the 0 that is added to the first term of unrolled loops.
 using DropFirstZeros = OnFreeSums<llvm::InstSimplifyPass>;
 
 void AddSimplification(FunctionPassManager& passes) {

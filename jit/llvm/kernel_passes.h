@@ -6,9 +6,9 @@
 
 namespace tenon::jit {
 
-// Full optimisation of the functions that FunctionCodegen makes; not of arbitrary code.
+// Full optimisation of the functions that FunctionCodegen makes. It is not for arbitrary code.
 llvm::FunctionPassManager KernelPasses();
-// Of functions that run once: what makes code shorter, and nothing else.
+// The passes for functions that run once: those that make code shorter, and no others.
 llvm::FunctionPassManager QuickPasses();
 
 }  // namespace tenon::jit

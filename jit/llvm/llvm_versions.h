@@ -25,7 +25,7 @@
 
 namespace tenon::jit {
 
-// Triples were texts.
+// Before version 22, triples were texts.
 #if LLVM_VERSION_MAJOR >= 22
 inline const llvm::Triple& AsArgument(const llvm::Triple& triple) { return triple; }
 #else
@@ -51,8 +51,8 @@ inline bool HasMaskedLoad(const llvm::TargetTransformInfo& target, llvm::Type* t
 #endif
 }
 
-// Of the memory that a masked load or store moves, whose pointer is this argument. The argument
-// after it was the alignment.
+// The alignment of the memory that a masked load or store moves, whose pointer is this argument. In
+// older versions the alignment was the argument after it.
 inline llvm::Align AlignmentOf(const llvm::IntrinsicInst& move, unsigned pointer) {
 #if LLVM_VERSION_MAJOR >= 22
   return move.getParamAlign(pointer).valueOrOne();
@@ -62,7 +62,7 @@ inline llvm::Align AlignmentOf(const llvm::IntrinsicInst& move, unsigned pointer
 #endif
 }
 
-// Says which passes run. The function of LLVM's gate is constant since.
+// Says which passes run. In newer versions the function of LLVM's gate is const.
 class PassGate : public llvm::OptPassGate {
  public:
   virtual bool Runs(llvm::StringRef pass) const = 0;

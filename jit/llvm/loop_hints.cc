@@ -1,5 +1,5 @@
-// Which nests are copied is for schedules to say. LLVM copies those of few iterations, too, and
-// then takes its time over each of the loops in the copies.
+// Schedules say which nests are copied. LLVM would also copy those of few iterations, and then take
+// its time over each of the loops in the copies.
 #include "tenon/jit/llvm/loop_hints.h"
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace tenon::jit {
 namespace {
 
-// Terms from which a sum has several vectors of accumulators, and how many.
+// From so many terms on a sum has several vectors of accumulators, and so many of them.
 constexpr std::int64_t kMinLongSum = 256;
 constexpr unsigned kSumsAtOnce = 4;
 
@@ -20,7 +20,7 @@ bool IsFreeSum(const loop::StoreNode& store) {
   return loop::MayReassociate(store) && !store.value.dtype().is_vector();
 }
 
-// Of short loops none are left.
+// Whether the body holds a loop that is not short. Short ones do not stay loops.
 bool HoldsLongLoop(const loop::Stmt& body) {
   constexpr std::int64_t kShort = 16;
   bool holds = false;
@@ -33,8 +33,8 @@ bool HoldsLongLoop(const loop::Stmt& body) {
   return holds;
 }
 
-// One into several vectors, whose additions fill the processor as they are: copies of the loop
-// would only be more code to read.
+// Whether it is a sum into several vectors, whose additions fill the processor as they are. Copies
+// of the loop would only be more code to read.
 bool IsSumOfBlocks(const loop::ForNode& node) {
   constexpr std::int64_t kMinExtent = 8, kBits = 2048;
   const auto* extent = node.extent.As<loop::IntImmNode>();
@@ -44,17 +44,18 @@ bool IsSumOfBlocks(const loop::ForNode& node) {
          std::int64_t{store->value.dtype().bits()} * store->value.dtype().lanes() >= kBits;
 }
 
-// A sum over a constant number of terms that LLVM would unroll as a whole: the terms of all its
-// accumulators then become one chain, each addition of which waits for the one before.
+// Whether it is a sum over a constant number of terms that LLVM would unroll as a whole. The terms
+// of all its accumulators would then become one chain, in which each addition waits for the one
+// before.
 bool IsLongSum(const loop::ForNode& node) {
   const auto* extent = node.extent.As<loop::IntImmNode>();
   const auto* store = node.body.As<loop::StoreNode>();
   return extent != nullptr && extent->value >= kMinLongSum && store != nullptr && IsFreeSum(*store);
 }
 
-// Sums of few terms, which LLVM unrolls. It would then compute several iterations of the loop
-// around them in vectors, and add up their terms in another order than those of the iterations that
-// are left over. Which these are depends on the share of a thread.
+// Whether the body holds sums of few terms, which LLVM unrolls. It would then compute several
+// iterations of the loop around them in vectors, and add up their terms in an order that differs
+// from that of the iterations left over. Which these are depends on the share of a thread.
 bool HoldsFreeSum(const loop::Stmt& body) {
   bool holds = false;
   loop::VisitStmts(body, [&](const loop::Stmt& s) {

@@ -43,7 +43,7 @@ void ExprCodegen::Annotate(llvm::Instruction* access, const loop::Buffer& buffer
   }
 }
 
-// A mask of the vector that holds `lanes`, true for these.
+// A mask for the vector that holds `lanes`, true for these.
 Value* ExprCodegen::FirstLanes(int lanes) {
   const unsigned wide = std::bit_ceil(static_cast<unsigned>(lanes));
   llvm::SmallVector<llvm::Constant*> mask;
@@ -91,9 +91,9 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
   return EmitGather(node, EmitShared(index), nullptr, type);
 }
 
-// Left to LLVM, a gather of 17 lanes becomes one of 32, of which the last register has undefined
-// indices, and these may get the register of the result, which makes the instruction illegal. The
-// last lane stands for those that are missing where they fill a register of four or more.
+// LLVM would make a gather of 17 lanes one of 32. Its last register has undefined indices, and
+// these may get the register of the result, which makes the instruction illegal. So the last lane
+// takes the place of those that are missing if they fill a register of four or more.
 Value* ExprCodegen::EmitGather(const loop::LoadNode& node, Value* index, Value* mask,
                                DataType type) {
   constexpr int kMinOfRegister = 4;
@@ -116,7 +116,7 @@ Value* ExprCodegen::EmitGather(const loop::LoadNode& node, Value* index, Value* 
 }
 
 // Lanes without a true predicate read 0 and touch no memory. LLVM writes these as loads under a
-// mask register where the CPU has them, otherwise as a branch for each lane.
+// mask register if the CPU has them, else as a branch for each lane.
 Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
   const Expr& index = node.indices[0];
   const auto* ramp = index.As<loop::RampNode>();
@@ -128,8 +128,8 @@ Value* ExprCodegen::EmitMaskedLoad(const loop::LoadNode& node, DataType type) {
   return ToRegister(EmitUnderMask(node.buffer, EmitShared(ramp->base), type, mask), type);
 }
 
-// Elements base, base + 1, ..., each under its bit of `mask`. A vector longer than a register is
-// loaded in pieces: where a half of its mask is false whatever the rest is, LLVM 19 loads that half
+// Loads elements base, base + 1, ..., each under its bit of `mask`. A vector longer than a register
+// is loaded in pieces: if a half of its mask is false whatever the rest is, LLVM 19 loads that half
 // without a mask on AVX2.
 Value* ExprCodegen::EmitUnderMask(const loop::Buffer& buffer, Value* base, DataType type,
                                   Value* mask) {

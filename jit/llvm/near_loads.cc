@@ -1,7 +1,7 @@
-// Loads of ExprCodegen whose lanes lie near each other, but are not adjacent: every second
-// or third element, each one twice, backwards, sliding windows. A few loads cover what the lanes of
-// a register reach over, and shuffles pick from them, as compilers do for interleaved accesses
-// (Nuzman, Rosen and Zaks, "Auto-vectorization of interleaved data for SIMD", PLDI 2006).
+// Loads of ExprCodegen whose lanes lie near each other, but are not adjacent: every second or third
+// element, each element twice, elements backwards, or sliding windows. A few loads cover what the
+// lanes of a register reach over, and shuffles pick from them, as compilers do for interleaved
+// accesses (Nuzman, Rosen and Zaks, "Auto-vectorization of interleaved data for SIMD", PLDI 2006).
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -18,8 +18,8 @@ namespace {
 
 using llvm::Value;
 
-// What the lanes of a register read. The last load ends with the last element that is wanted, and
-// an element that two loads hold is taken from the first one unless that is the last.
+// What the lanes of a register read. The last load ends with the last element that is wanted. An
+// element that two loads hold is taken from the first one unless that is the last.
 struct Window {
   std::int64_t first;            // the lowest element
   std::int64_t part;             // elements of a load
@@ -36,8 +36,8 @@ struct Existing {
   std::int64_t size, place;
 };
 
-// One load for all where so many elements exist around those that are wanted: from a multiple of
-// its size on if that covers them, which is how vectors are stored, and loads of what is just being
+// Makes it one load for all if so many elements exist around those that are wanted. It starts at a
+// multiple of its size if that covers them. Vectors are stored so, and a load of what is just being
 // stored must not reach over two.
 void WidenLoad(Window& window, std::int64_t extent, std::int64_t lanes, const Existing& existing) {
   const std::int64_t part = BitCeil(extent);
@@ -52,7 +52,7 @@ void WidenLoad(Window& window, std::int64_t extent, std::int64_t lanes, const Ex
   window.at = {0};
 }
 
-// Nothing where that takes more than `most` loads.
+// The window of the offsets. Nothing if it takes more than `most` loads.
 std::optional<Window> WindowOf(llvm::ArrayRef<std::int64_t> offsets, std::int64_t most,
                                const std::optional<Existing>& existing) {
   const auto lanes = static_cast<std::int64_t>(offsets.size());
@@ -69,8 +69,8 @@ std::optional<Window> WindowOf(llvm::ArrayRef<std::int64_t> offsets, std::int64_
   return window;
 }
 
-// Those of each `chunk` lanes; the last lane stands for those that are missing. Empty where one
-// takes more than `most` loads.
+// The windows of each `chunk` lanes. The last lane takes the place of those that are missing. Empty
+// if one window takes more than `most` loads.
 std::vector<Window> WindowsOf(std::vector<std::int64_t> offsets, std::size_t chunk,
                               std::int64_t most, const std::optional<Existing>& existing) {
   offsets.resize(RoundUp(offsets.size(), chunk), offsets.back());
@@ -96,8 +96,8 @@ std::optional<Existing> ExistingAround(const loop::Buffer& buffer, const loop::E
   return existing;
 }
 
-// The offsets of lanes that a mask leaves out, if that is known, are those of the first that it
-// does not; whether it is known and leaves one in.
+// Gives lanes that a known mask leaves out the offset of the first lane that it leaves in. Returns
+// whether the mask is known and leaves a lane in.
 bool LeaveOut(Value* mask, std::vector<std::int64_t>& offsets) {
   const auto* known = llvm::dyn_cast<llvm::Constant>(mask);
   if (known == nullptr) return false;
@@ -114,7 +114,7 @@ bool LeaveOut(Value* mask, std::vector<std::int64_t>& offsets) {
   return true;
 }
 
-// Lanes that read one element, at most.
+// The most lanes that read the same element.
 std::int64_t MostReaders(std::vector<std::int64_t> offsets) {
   std::sort(offsets.begin(), offsets.end());
   std::int64_t most = 0;
@@ -126,8 +126,8 @@ std::int64_t MostReaders(std::vector<std::int64_t> offsets) {
   return most;
 }
 
-// Of `mask`, whose first `lanes` bits from `first` on are those of the window's lanes: which
-// elements of load `i` are wanted by one of the lanes that read them.
+// A mask of the elements of load `i` that are wanted by one of the lanes that read them. The
+// window's lanes have `lanes` bits of `mask`, from `first` on.
 Value* MaskOfLoad(llvm::IRBuilder<>& builder, const Window& window, std::size_t i, Value* mask,
                   std::size_t first, std::size_t lanes) {
   const auto none = static_cast<int>(LanesOf(mask));
@@ -175,12 +175,13 @@ Value* Picked(llvm::IRBuilder<>& builder, const Window& window,
 
 }  // namespace
 
-// Without a mask all lanes are read. With one, a lane without a true bit reads 0, and what no lane
-// with one wants is not touched.
+// Without a mask all lanes are read. With one, a lane whose bit is false reads 0, and what no other
+// lane wants is not touched.
 Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType type) {
-  // As many loads as take less time than a gather, which loads each lane by itself.
+  // One load for every so many lanes takes less time than a gather, which loads each lane by
+  // itself.
   constexpr std::int64_t kLanesOfLoad = 4;
-  // Masks of several lanes that take less than that, too.
+  // Joining the masks of so many lanes that read one element takes less time than that, too.
   constexpr std::int64_t kMaxReaders = 4;
   std::optional<loop::LaneOffsets> near = loop::OffsetsOf(node.indices[0]);
   if (!near) return nullptr;

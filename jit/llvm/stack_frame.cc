@@ -8,7 +8,7 @@ namespace {
 using llvm::Value;
 
 constexpr std::int64_t kStackBytes = 64 * 1024;
-// Of all buffers in a frame: threads of a host may have small stacks.
+// The most bytes of all buffers in a frame. Threads of a host may have small stacks.
 constexpr std::int64_t kFrameBytes = 256 * 1024;
 
 // Requires that neither is negative.

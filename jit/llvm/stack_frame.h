@@ -21,7 +21,7 @@ class StackFrame {
 
   llvm::Function* function() const { return function_; }
   llvm::BasicBlock* NewBlock(const std::string& name) const;
-  // In the entry block, so that a loop around what asks for it does not take more and more.
+  // A slot in the entry block, so that a loop around what asks for it does not take more and more.
   llvm::Value* Slot(llvm::Type* type, std::int64_t count) const;
 
   // Whether a buffer of that many elements may go to the stack without being told to.

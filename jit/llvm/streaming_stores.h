@@ -1,8 +1,8 @@
 // Which stores go past the caches: those that ask for it and write whole lines.
 //
 // A streaming (non-temporal) store does not read the line that it writes, as others do, and needs
-// an address that is a multiple of its size. Whether an array starts with a line is known when the
-// kernel is called, so that code generation makes a second body where StreamedResults is not empty.
+// an address that is a multiple of its size. Whether an array starts with a line is known only when
+// the kernel is called. So code generation makes a second body if StreamedResults is not empty.
 #ifndef TENON_JIT_LLVM_STREAMING_STORES_H_
 #define TENON_JIT_LLVM_STREAMING_STORES_H_
 

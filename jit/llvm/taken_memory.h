@@ -14,7 +14,8 @@
 
 namespace tenon::jit {
 
-// Of a buffer of any size: the padded rows of a small image, a row of a softmax.
+// The most bytes that a buffer of any size has on the stack: the padded rows of a small image, or a
+// row of a softmax.
 inline constexpr std::int64_t kMaxSlotBytes = 16 * 1024;
 
 class TakenMemory {
@@ -23,7 +24,7 @@ class TakenMemory {
     llvm::Value* bytes;
     llvm::Value* slot;  // of kMaxSlotBytes on the stack, for when these are enough; null for none
   };
-  // Where there is no memory, the code stores kOutOfMemory in `status` and goes on after GiveBack.
+  // If there is no memory, the code stores kOutOfMemory in `status` and goes on after GiveBack.
   TakenMemory(llvm::IRBuilder<>& builder, const StackFrame& frame, std::string name,
               const Size& size, llvm::Value* status);
 

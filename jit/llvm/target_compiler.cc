@@ -21,7 +21,7 @@
 namespace tenon::jit {
 namespace {
 
-// LLVM ends the process where it cannot go on, for instance where it cannot select an instruction,
+// If LLVM cannot go on, for instance because it cannot select an instruction, it ends the process
 // unless a handler leaves. What its frames hold then leaks, which is better than the end of a host.
 [[noreturn]] void ThrowFatalError(void*, const char* reason, bool) {
   throw Error(absl::StatusCode::kInternal,
@@ -39,8 +39,8 @@ void InitializeHostTarget() {
 }
 
 // LLVM's pass that moves computations of masks from general to mask registers compares all of their
-// groups with each other: a minute for one long block (seed 800003730 of the schedule fuzzer), and
-// next to nothing for the code.
+// groups with each other. That takes a minute for one long block (seed 800003730 of the schedule
+// fuzzer), and gains the code next to nothing.
 struct WithoutDomainReassignment : PassGate {
   bool Runs(llvm::StringRef pass) const override { return pass != "X86 Domain Reassignment Pass"; }
   bool isEnabled() const override { return true; }

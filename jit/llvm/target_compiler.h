@@ -1,7 +1,7 @@
 // LLVM's optimiser and back end for the host, set up once and used for any number of modules.
 //
-// Not thread-safe: one compiler a thread. Knows nothing of loops, of kernels or of ORC. Only files
-// inside jit/ include this header.
+// It is not thread-safe: use one compiler per thread. It knows nothing of loops, of kernels or of
+// ORC. Only files inside jit/ include this header.
 //
 //   TargetCompiler compiler(HostTarget());
 //   compiler.Optimize(module, Effort::kFull);
@@ -18,7 +18,7 @@
 
 namespace tenon::jit {
 
-// What a kernel is worth: all that LLVM can do, or little for one that runs once.
+// The effort that a kernel is worth: all that LLVM can do, or little for one that runs once.
 enum class Effort { kFull, kQuick };
 
 class TargetCompiler {
@@ -28,7 +28,7 @@ class TargetCompiler {
   // Gives the module its triple and data layout, its functions the CPU attributes and the vector
   // width.
   void Prepare(llvm::Module& module) const;
-  // Optimises (jit/llvm/kernel_passes.h); code that is emitted next is made with the same effort.
+  // Optimises (jit/llvm/kernel_passes.h). Code that is emitted next is made with the same effort.
   // Throws Error (kInternal) when the module is malformed.
   void Optimize(llvm::Module& module, Effort effort);
   // Both consume the module: code generation rewrites it.

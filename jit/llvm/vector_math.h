@@ -1,10 +1,10 @@
 // Which library function computes a mathematical intrinsic at a given vector width. Only files
 // inside jit/ include this header.
 //
-// exp of floats is no call at all, nor are erf, tanh and log on AVX-512 (jit/llvm/inline_math.h).
-// libmvec (glibc) has every function below at 4, 8 and 16 floats and at 2, 4 and 8 doubles; its
-// results are within 4 ULP of the exact ones, and NaN, infinities and overflow follow the scalar
-// functions of libm.
+// exp of floats is not a call at all, nor are erf, tanh and log on AVX-512
+// (jit/llvm/inline_math.h). libmvec (glibc) has every function below at 4, 8 and 16 floats and at
+// 2, 4 and 8 doubles; its results are within 4 ULP of the exact ones, and NaN, infinities and
+// overflow follow the scalar functions of libm.
 #ifndef TENON_JIT_LLVM_VECTOR_MATH_H_
 #define TENON_JIT_LLVM_VECTOR_MATH_H_
 

@@ -14,12 +14,13 @@ namespace tenon::jit {
 
 unsigned LanesOf(const llvm::Value* vector);
 
-// Lanes first to first + lanes, a multiple of which `first` is; of one lane its element.
+// The lanes from `first` to first + lanes. `first` is a multiple of `lanes`. For one lane it is the
+// element.
 llvm::Value* Piece(llvm::IRBuilder<>& builder, llvm::Value* vector, unsigned first, unsigned lanes);
-// The first lanes, and undefined ones beyond those that there are.
+// The first lanes, with undefined ones after the last that there is.
 llvm::Value* Resized(llvm::IRBuilder<>& builder, llvm::Value* vector, unsigned lanes);
-// The bits of a mask at these places; false beyond its end. Constants stay apart, so that LLVM sees
-// which are never true.
+// The bits of a mask at these places, and false beyond its end. Constants stay apart, so that LLVM
+// sees which bits are never true.
 llvm::Value* PickBits(llvm::IRBuilder<>& builder, llvm::Value* mask, llvm::ArrayRef<int> places);
 // What `make` gives for first = 0, chunk, 2 * chunk ..., joined to a vector of `lanes`, which
 // `chunk` divides.

@@ -1,5 +1,5 @@
-// Linking moves sections as wholes: a function lies where one of its section lies, plus the
-// difference of their offsets.
+// Linking moves sections as wholes. So a function lies where another one of its section lies, plus
+// the difference of their offsets.
 #include "tenon/jit/object/code_registration.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// An entry is: kMagic, the key, the BLAKE3 hash of key and object, the object.
+// An entry consists of kMagic, the key, the BLAKE3 hash of key and object, and the object.
 #include "tenon/jit/object/object_cache.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ bool IsOwn(const struct stat& status) {
   return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// The bytes of a regular file of this user; links are not followed, and pipes not waited for.
+// The bytes of a regular file of this user. Links are not followed, and pipes are not waited for.
 std::optional<std::string> ReadOwn(const fs::path& path) {
   const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return std::nullopt;
@@ -133,7 +133,7 @@ void ObjectCache::Trim() const {
   std::vector<Entry> entries;
   std::int64_t total = 0;
   std::error_code error;
-  // Other processes add and remove files meanwhile; a file that is gone is none.
+  // Other processes add and remove files meanwhile. A file that is gone does not count.
   for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
     std::error_code gone;
     const std::string name = at->path().filename();

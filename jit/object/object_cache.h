@@ -1,9 +1,9 @@
 // Object files of kernels on disk, from one run of a program to the next.
 //
 // An entry is a file named by its key, with a checksum over the key and the bytes: whatever a
-// crash, a full disk or a changed bit left behind is seen, removed and made again. Entries appear
+// crash, a full disk or a changed bit has left is noticed, removed and made again. Entries appear
 // whole, by renaming, so any number of processes and threads may use one folder. The cache never
-// fails: where the folder cannot be made, read or written, it is as if it were empty. Whoever may
+// fails: if the folder cannot be made, read or written, it is as if it were empty. Whoever may
 // write to the folder may run code in the programs that read it. So it is made for its owner alone,
 // and a folder or an entry that another user owns, or that others may write, is not used.
 //
@@ -26,7 +26,7 @@ class ObjectCache {
   // Without a folder (empty) it holds nothing.
   ObjectCache(std::filesystem::path folder, std::int64_t most_bytes);
 
-  // Why nothing is kept, or "". A folder that is not there yet is none.
+  // Why nothing is kept, or "". A folder that does not exist yet is not a reason.
   std::string Refusal() const;
 
   // `key` has the form that ObjectKey gives. A load makes the entry the youngest.

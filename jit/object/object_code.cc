@@ -17,7 +17,7 @@
 namespace tenon::jit {
 namespace {
 
-// What GCC's and Clang's __builtin_cpu_supports know by LLVM's names.
+// The features that GCC's and Clang's __builtin_cpu_supports know by LLVM's names.
 constexpr const char* kGuarded[] = {"sse3",         "ssse3",
                                     "sse4.1",       "sse4.2",
                                     "popcnt",       "avx",
@@ -31,8 +31,8 @@ constexpr const char* kGuarded[] = {"sse3",         "ssse3",
                                     "avx512ifma",   "avx512vbmi2",
                                     "avx512vnni",   "avx512bf16",
                                     "avx512bitalg", "avx512vpopcntdq"};
-// What x86-64 has, what every CPU with AVX2 has beside it (the psABI's level x86-64-v3), and what
-// generated code has no use for but others build on.
+// The features of x86-64, those that every CPU with AVX2 has as well (the psABI's level x86-64-v3),
+// and those that generated code has no use for, but on which others build.
 constexpr const char* kEverywhere[] = {"64bit", "cmov", "crc32", "cx16", "cx8",   "evex512",
                                        "f16c",  "fxsr", "lzcnt", "mmx",  "movbe", "sahf",
                                        "sse",   "sse2", "x87",   "xsave"};

@@ -28,7 +28,8 @@ struct ObjectOptions {
   std::string runtime_prefix = "tenon";
 };
 
-// One object a function, compiled on all cores; `symbols` has as many names as there are functions.
+// One object per function, compiled on all cores. `symbols` has as many names as there are
+// functions.
 absl::StatusOr<std::vector<std::string>> EmitObjects(std::span<const loop::Function> functions,
                                                      std::span<const std::string> symbols,
                                                      const ObjectOptions& options = {});
@@ -36,11 +37,11 @@ absl::StatusOr<std::vector<std::string>> EmitObjects(std::span<const loop::Funct
 // `bytes` as a hidden read-only array of bytes named `symbol`, 64-byte aligned.
 absl::StatusOr<std::string> EmitDataObject(std::string_view bytes, const std::string& symbol);
 
-// What exported code may use: `target` with the features alone that a C program can ask for. Code
-// is made for no others, such as avx512fp16, which compilers before GCC 11 cannot name.
+// What exported code may use: `target` with only those features that a C program can ask for. Code
+// does not use others, such as avx512fp16, which compilers before GCC 11 cannot name.
 Target ExportedTarget(Target target);
 
-// Those of its features whose lack on another machine keeps the code from running there, in the
+// The features of the target without which the code does not run on another machine, in the
 // spelling that C compilers' __builtin_cpu_supports takes.
 std::vector<std::string> RequiredCpuFeatures(const Target& target);
 

@@ -1,10 +1,10 @@
-// What the object cache knows a kernel's machine code by. Only files inside jit/ and their tests
-// include this header.
+// The keys by which the object cache knows a kernel's machine code. Only files inside jit/ and
+// their tests include this header.
 //
 // A key is computed from the final loops alone (jit/final_loops.h), without code generation. Equal
 // keys mean the same machine code: the key holds everything that code generation reads, and the
-// code generator itself. A key of what the function is made of is known before it is lowered; under
-// it the cache holds the other one.
+// code generator itself. The key of what the function is made from is known before it is lowered.
+// Under it the cache holds the other key.
 //
 //   std::string key = ObjectKey(function, {.cpu_features = LlvmFeatures(target)});
 #ifndef TENON_JIT_OBJECT_OBJECT_KEY_H_
@@ -18,9 +18,9 @@
 
 namespace tenon::jit {
 
-// The build IDs of the program or library that holds this code, and with it everything between an
-// operator and its loops and between loops and LLVM, and of LLVM. Empty where a linker wrote none:
-// nothing is cached then.
+// The build IDs of LLVM and of the program or library that holds this code, and with it everything
+// between an operator and its loops and between loops and LLVM. Empty if a linker wrote none; then
+// nothing is cached.
 const std::string& GeneratorId();
 // "19.1.7".
 const char* LlvmVersion();
@@ -33,12 +33,12 @@ struct KeyContext {
   CodegenOptions codegen;
 };
 
-// 64 hexadecimal digits, a BLAKE3 hash. The address of an external function does not count: its
-// symbol stands in the object, and the address is given to the linker.
+// A BLAKE3 hash of 64 hexadecimal digits. The address of an external function does not count: its
+// symbol is in the object, and the address is given to the linker.
 std::string ObjectKey(const loop::Function& function, const KeyContext& context);
 
-// Likewise, of a function that is made by this program from what it says (loop::Function::origin),
-// without asking for its body. Nothing where it says nothing.
+// The same for a function that this program makes from what its origin says
+// (loop::Function::origin), without asking for its body. Nothing if it has no origin.
 std::optional<std::string> OriginKey(const loop::Function& function, const KeyContext& context);
 
 }  // namespace tenon::jit

@@ -50,7 +50,7 @@ class OrcSessionImpl : public OrcSession {
         linker_(session_,
                 Require("no memory for code", llvm::jitlink::InProcessMemoryManager::Create())),
         runtime_(session_.createBareJITDylib("runtime")) {
-    // Errors reach the caller through the look-up that fails; the session need not print them as
+    // Errors reach the caller through the look-up that fails, so the session need not print them as
     // well.
     session_.setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });
     const auto symbol = [](auto* function) {
@@ -69,13 +69,13 @@ class OrcSessionImpl : public OrcSession {
         Require("the process's symbols cannot be read",
                 llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess('\0')));
     // A program that loaded Tenon for itself alone, as Python and Node.js load libraries, does not
-    // show what Tenon is linked with: mathematics, and conversions to float16.
+    // show what Tenon is linked with. That is mathematics and conversions to float16.
     LookIn("libm.so.6");
     LookIn("libgcc_s.so.1");
   }
 
   ~OrcSessionImpl() override {
-    // Nothing is left to report a failure to, and the memory goes back with the process.
+    // There is nobody left to report a failure to, and the memory goes back with the process.
     llvm::consumeError(session_.endSession());
   }
 

@@ -1,4 +1,4 @@
-// The one place that knows ORC: links object files into this process and takes them out again.
+// The only place that knows ORC. It links object files into this process and takes them out again.
 //
 // A session serves any number of threads. A LinkedObject keeps its session alive and gives the
 // memory of its code back when it dies; its addresses are valid until then. The object may refer to
@@ -29,8 +29,8 @@ class LinkedObject {
 
 class OrcSession : public std::enable_shared_from_this<OrcSession> {
  public:
-  // The session that kernels use unless told otherwise, made at first use. Throws when this process
-  // cannot run made code.
+  // The session that kernels use unless they are given another one, made at first use. Throws when
+  // this process cannot run made code.
   static std::shared_ptr<OrcSession> Shared();
   static std::shared_ptr<OrcSession> Create();
   virtual ~OrcSession() = default;

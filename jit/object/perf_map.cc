@@ -33,15 +33,15 @@ void AppendToPerfMap(const std::vector<PerfMapEntry>& entries) {
   std::string lines;
   for (const PerfMapEntry& entry : entries)
     StrAppend(&lines, Hex(entry.address), " ", Hex(entry.size), " ", entry.name, "\n");
-  // Others may write to /tmp, too: their links are not followed, their pipes not waited for, and
-  // their files not told addresses.
+  // Others may write to /tmp, too. Their links are not followed, their pipes are not waited for,
+  // and no addresses are written to their files.
   const int file = open(StrCat("/tmp/perf-", getpid(), ".map").c_str(),
                         O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (file < 0) return;
   struct stat status {};
   const bool is_ours = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
                        status.st_uid == geteuid() && status.st_nlink == 1;
-  // One call, so that the lines of threads do not mix; half a line harms nobody but the profile.
+  // One call, so that the lines of threads do not mix. Half a line harms only the profile.
   if (is_ours) {
     [[maybe_unused]] const ssize_t written = write(file, lines.data(), lines.size());
   }

@@ -1,5 +1,5 @@
 // The file in which Linux's perf looks up the names of made code: /tmp/perf-<pid>.map, one line
-// "address size name" a function. Only files inside jit/ include this header.
+// "address size name" per function. Only files inside jit/ include this header.
 #ifndef TENON_JIT_OBJECT_PERF_MAP_H_
 #define TENON_JIT_OBJECT_PERF_MAP_H_
 
@@ -14,9 +14,8 @@ struct PerfMapEntry {
   std::string name;
 };
 
-// Does nothing unless TENON_PERF_MAP is set, to anything but 0, or when the file cannot be written.
-// The file stays after the process, as perf reads it later; an address that occurs again has the
-// last name.
+// Does nothing if TENON_PERF_MAP is not set or is 0, or if the file cannot be written. The file
+// stays after the process, as perf reads it later; an address that occurs again has the last name.
 void AppendToPerfMap(const std::vector<PerfMapEntry>& entries);
 
 }  // namespace tenon::jit

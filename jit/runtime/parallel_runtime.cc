@@ -23,8 +23,8 @@ constexpr unsigned kFlushToZero = 0x8000;
 constexpr unsigned kDenormalsAreZero = 0x0040;
 
 // Blocks given back on this thread, the last one at the end. What a model's kernels need in one run
-// fits, so that the next run touches no fresh pages. A single block may be larger, up to a bound:
-// threads live long.
+// fits, so that the next run touches no fresh pages. A single block may be larger, but only up to a
+// bound, since threads live long.
 constexpr std::size_t kKeptBlocks = 64;
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
 constexpr std::size_t kKeptBlockBytes = std::size_t{512} << 20;
@@ -39,8 +39,8 @@ struct BlockCache {
   std::vector<Block> blocks;
   std::size_t bytes = 0;
 
-  // The smallest that holds `wanted` bytes, unless half of it would lie idle. A loop takes the
-  // blocks again that it has just given back.
+  // Takes the smallest block that holds `wanted` bytes, unless half of it would lie idle. A loop
+  // takes the blocks again that it has just given back.
   void* Take(std::size_t wanted) {
     auto best = blocks.end();
     for (auto it = blocks.end(); it != blocks.begin();) {
@@ -74,7 +74,7 @@ struct BlockCache {
 thread_local BlockCache cache;
 
 using Clock = WaitBalance::Clock;
-// Of the loops that this thread starts.
+// The balance of the loops that this thread starts.
 thread_local WaitBalance balance;
 thread_local bool is_alone = false;
 

@@ -1,7 +1,7 @@
 // The runtime that generated parallel loops call: OpenMP worksharing, on the pool that oneDNN uses
 // too.
 //
-// Iterations are cut into contiguous chunks, one a thread, so which thread runs an iteration
+// Iterations are cut into contiguous chunks, one per thread, so which thread runs an iteration
 // changes nothing in its result. The number of threads is the calling thread's OpenMP setting.
 //
 //   ScopedThreads two(2);
@@ -17,7 +17,7 @@ namespace tenon::jit {
 using ParallelBody = void (*)(void* closure, std::int64_t begin, std::int64_t end);
 
 // Runs [0, extent) on the threads of the caller's setting and returns when all are done; extent <=
-// 0 runs nothing. Where loops wait longer for other threads than these save, as happens where other
+// 0 runs nothing. If loops wait longer for other threads than these save, as happens when other
 // programs use the cores, the caller's loops run on its own thread for a while
 // (jit/runtime/wait_balance.h).
 void ParallelFor(ParallelBody body, void* closure, std::int64_t extent);
@@ -30,7 +30,7 @@ void GiveMemory(void* memory);
 // The number of threads of parallel loops started by this thread.
 int ParallelThreads();
 
-// The number of threads that a library gets which starts a team here under a ScopedTeam: that of
+// The number of threads that a library gets if it starts a team here under a ScopedTeam. That is
 // ParallelThreads, or fewer inside a parallel region and where OpenMP's limit says so.
 int TeamThreads();
 
@@ -60,8 +60,8 @@ class ScopedAlone {
   bool was_alone_;
 };
 
-// Teams of libraries have exactly `threads` threads until it goes out of scope: no load of the
-// machine makes them smaller (OMP_DYNAMIC).
+// Teams of libraries have exactly `threads` threads until it goes out of scope. The load of the
+// machine does not make them smaller (OMP_DYNAMIC).
 class ScopedTeam {
  public:
   explicit ScopedTeam(int threads);

@@ -1,6 +1,6 @@
 // Which thread did what when, for runs of whoever asks.
 //
-// A run that nobody records pays one look at a variable of its thread for each parallel loop.
+// A run that nobody records costs one look at a variable of its thread for each parallel loop.
 //
 //   Timeline timeline;
 //   {
@@ -28,7 +28,7 @@ class Timeline {
     Clock::time_point start, end;
   };
 
-  // That of the calling thread's runs; null: nobody records them.
+  // The timeline of the calling thread's runs. Null: nobody records them.
   static Timeline* Current();
   class Recording {
    public:
@@ -38,12 +38,12 @@ class Timeline {
     Recording& operator=(const Recording&) = delete;
   };
 
-  // Of the kernel that runs.
+  // Adds a share of the kernel that runs.
   void AddShare(int thread, Clock::time_point start, Clock::time_point end) {
     entries_.push_back({{}, true, thread, start, end});
   }
   void EndKernel(const std::string& name, Clock::time_point start, Clock::time_point end);
-  // Shares of a kernel stand before it.
+  // Shares of a kernel come before it.
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:

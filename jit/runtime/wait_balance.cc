@@ -7,8 +7,8 @@ namespace {
 
 using Duration = WaitBalance::Clock::duration;
 
-// What a trial may lose: enough loops to tell, in which small ones may come first. Making the pool
-// of threads costs less, too.
+// What a trial may lose. That is time for enough loops to tell, and small ones may come first.
+// Making the pool of threads costs less, too.
 constexpr std::chrono::microseconds kTrial(500);
 // Loops long ago do not make up for the losses of today.
 constexpr std::chrono::milliseconds kMaxSaved(20);

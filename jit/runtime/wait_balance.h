@@ -3,10 +3,10 @@
 //
 // Threads may cost more than they save. A model of small kernels starts them for loops of a
 // microsecond. Where other programs use the cores, the last thread of a loop may wait for its turn,
-// milliseconds for a loop of microseconds. Losses are borne as long as other loops make up for
-// them. Beyond that the thread that starts the loops works alone for a while, and for four times as
-// long each time that this happens again soon, so that trials take a small part of the time.
-// Not safe for concurrent use: a thread has its own.
+// milliseconds for a loop of microseconds. Losses are accepted as long as other loops make up for
+// them. Beyond that, the thread that starts the loops works alone for a while, and for four times
+// as long each time that this happens again soon, so that trials take a small part of the time. It
+// is not safe for concurrent use: each thread has its own.
 //
 //   WaitBalance balance;
 //   if (!balance.WorksAlone(now)) { ...; balance.Note(end, time_of_one_thread, end - start); }
@@ -22,7 +22,7 @@ class WaitBalance {
   using Clock = std::chrono::steady_clock;
 
   bool WorksAlone(Clock::time_point now) const { return now < alone_until_; }
-  // A loop that ended at `now` and took `taken`, for which one thread would need `alone`.
+  // Notes a loop that ended at `now` and took `taken`. One thread would need `alone` for it.
   void Note(Clock::time_point now, Clock::duration alone, Clock::duration taken);
 
  private:

@@ -49,8 +49,8 @@ Linear LinearOfQuotient(Sums& sums, const BinaryNode& n) {
   const std::int64_t c = b.constant;
   if (!b.terms.empty() || c <= 0 || op == BinaryOp::kDiv || op == BinaryOp::kMod ||
       sums.MayWrap(a)) {
-    // A symbolic divisor: only x / x multiples could be told, and they do not occur. A sum that
-    // wraps around does not divide term by term.
+    // The divisor is symbolic. Only multiples of x / x could be told, and they do not occur. A sum
+    // that wraps around does not divide term by term.
     sums.AddAtom(&result, Binary(op, a.ToExpr(), b.ToExpr()));
     return result;
   }

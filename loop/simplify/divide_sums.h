@@ -10,7 +10,7 @@ namespace tenon::loop {
 
 class Sums;
 
-// Requires a division or a remainder, of either rounding.
+// Requires a division or a remainder, with either rounding.
 Linear LinearOfQuotient(Sums& sums, const BinaryNode& n);
 
 }  // namespace tenon::loop

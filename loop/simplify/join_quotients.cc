@@ -9,7 +9,7 @@
 namespace tenon::loop {
 namespace {
 
-// Whatever the order of the terms.
+// Whether both are the same sum, whatever the order of the terms.
 bool IsSameSum(Sums& sums, const Expr& a, const Expr& b) {
   if (StructuralEqual(a, b)) return true;
   if (sums.LinearOf(a).terms.size() != sums.LinearOf(b).terms.size()) return false;
@@ -18,7 +18,7 @@ bool IsSameSum(Sums& sums, const Expr& a, const Expr& b) {
          difference.constant == 0;
 }
 
-// Whether `e` is x / c; of x = y / d that is y / (d * c).
+// Whether `e` is x / c. If x = y / d, that may be y / (d * c).
 bool IsQuotient(Sums& sums, const Expr& e, const Expr& x, std::int64_t c) {
   const auto* n = e.As<BinaryNode>();
   if (n == nullptr || n->op != BinaryOp::kFloorDiv) return false;
@@ -31,7 +31,7 @@ bool IsQuotient(Sums& sums, const Expr& e, const Expr& x, std::int64_t c) {
          IsConstInt(n->b, product) && StructuralEqual(n->a, inner->a);
 }
 
-// (x + n * c) mod (c * d) of `e` = (x / c + n) mod d; nothing of others.
+// Gives (x + n * c) mod (c * d) for `e` = (x / c + n) mod d, and nothing for other expressions.
 std::optional<Expr> JoinedRemainder(Sums& sums, const Expr& e, const Expr& x, std::int64_t c) {
   const auto* mod = e.As<BinaryNode>();
   if (mod == nullptr || mod->op != BinaryOp::kFloorMod) return std::nullopt;
@@ -59,8 +59,8 @@ bool HasTerms(const Linear& l, const Linear& part, std::int64_t k) {
   });
 }
 
-// k * f * d * (x / d) + k * f * (x mod d) = k * f * x, for a divisor or factors of variables.
-// `i` is the place of the remainder. Nothing where there is no such quotient.
+// Joins k * f * d * (x / d) + k * f * (x mod d) = k * f * x, for a divisor or factors of variables.
+// `i` is the place of the remainder. Nothing if there is no such quotient.
 std::optional<bool> JoinSymbolic(Sums& sums, Linear* l, std::size_t i) {
   const auto [term, k] = l->terms[i];
   std::vector<Expr> factors = FactorsOf(term);

@@ -10,9 +10,8 @@ namespace tenon::loop {
 
 class Sums;
 
-// k * c * (x / c) + k * (x mod c) = k * x, and
-// k * c * ((x / c + n) mod d) + k * (x mod c) = k * ((x + n * c) mod (c * d)).
-// Tells whether nothing wrapped around.
+// k * c * (x / c) + k * (x mod c) = k * x, and k * c * ((x / c + n) mod d) + k * (x mod c) = k *
+// ((x + n * c) mod (c * d)). Returns whether nothing wrapped around.
 bool JoinQuotients(Sums& sums, Linear* l);
 
 }  // namespace tenon::loop

@@ -36,7 +36,7 @@ bool AreEqual(const std::vector<std::int64_t>& numbers) {
   return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
 }
 
-// The base of an operation's result, where it has one.
+// The base of an operation's result, if it has one.
 std::optional<Expr> BaseOf(BinaryOp op, const LaneOffsets& a, const LaneOffsets& b) {
   if (op == BinaryOp::kAdd || op == BinaryOp::kSub) return Binary(op, a.base, b.base);
   if (!IsConstInt(b.base, 0)) return std::nullopt;

@@ -20,7 +20,8 @@ struct LaneOffsets {
   std::vector<std::int64_t> offsets;
 };
 
-// Of a vector of integers; nothing when the lanes are not one number and constants.
+// The base and offsets of a vector of integers. Nothing if its lanes are not one number plus
+// constants.
 std::optional<LaneOffsets> OffsetsOf(const Expr& vector);
 
 }  // namespace tenon::loop

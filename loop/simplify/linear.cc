@@ -10,12 +10,12 @@
 namespace tenon::loop {
 namespace {
 
-// Of a product that is taken apart: more than indices have. Data may be squared again and again,
-// and then the factors are far more than the nodes.
+// The most factors of a product that is taken apart, which is more than indices have. Data may be
+// squared again and again; then there are far more factors than nodes.
 constexpr std::size_t kMaxFactors = 8;
 
-// Whether its text has a few words: long ones, of data that share their parts, are far longer than
-// the expressions, and say nothing about indices.
+// Whether its text has only a few words. The texts of data that share their parts are far longer
+// than the expressions, and say nothing about indices.
 bool IsShort(const Expr& e) {
   constexpr std::size_t kMaxNodes = 64;
   std::vector<Expr> nodes = {e};

@@ -12,8 +12,8 @@
 
 namespace tenon::loop {
 
-// Linear forms wrap around as registers do, which keeps their value; both tell whether nothing had
-// to.
+// Linear forms wrap around as registers do, which keeps their value. Both functions return whether
+// nothing had to wrap around.
 bool AddTerm(Linear* l, const Expr& atom, std::int64_t coefficient);
 bool AddScaled(Linear* l, const Linear& other, std::int64_t k);
 // Adds a * b term by term, with variables as factors in order, so that equal products look equal.
@@ -23,9 +23,10 @@ bool IsMonomial(const Linear& l);
 // Whether a term is a quotient by an expression of variables, or a product with one.
 bool HasSymbolicQuotient(const Linear& l);
 
-// The factors of a product, or `e` alone, also where they are more than a few.
+// The factors of a product, or `e` alone. There is no limit on their number.
 std::vector<Expr> FactorsOf(const Expr& e);
-// Their product, in an order that does not depend on theirs; undefined for none.
+// The product of the factors, in an order that does not depend on theirs. Undefined if there are
+// none.
 Expr ProductInOrder(std::vector<Expr> factors);
 
 }  // namespace tenon::loop

@@ -1,5 +1,5 @@
 // Integers become sums (sums.h). What is not linear goes through the rules of simplify_rules.h,
-// from the operands up.
+// operands first.
 #include "tenon/loop/simplify/simplify.h"
 
 #include "tenon/loop/simplify/intervals.h"
@@ -41,7 +41,7 @@ class Simplifier : public StmtMutator {
       if (const auto* imm = extent.As<IntImmNode>()) {
         if (imm->value <= 0) return Seq({});
         if (imm->value == 1) {
-          // Runs once: its variable is its first value.
+          // The loop runs once, so its variable is its first value.
           return MutateStmt(Substitute(n->body, {{n->var, min}}));
         }
       }
@@ -82,8 +82,8 @@ class Simplifier : public StmtMutator {
     return result;
   }
 
-  // What is positive, or has another sign than it usually has, where the extent is: the factors of
-  // a product, and those that whole blocks are made of.
+  // The factors of an extent, and those of what its whole blocks are made of. Where the loop runs,
+  // none of them is 0.
   std::vector<Expr> PositiveWith(const Expr& extent) {
     const Linear sum = sums_.LinearOf(extent);
     if (sum.terms.size() != 1 || sum.constant != 0) return {};
@@ -120,7 +120,7 @@ class Simplifier : public StmtMutator {
     return body;
   }
 
-  // Gives the range that held before.
+  // Returns the range that held before.
   Interval Rebind(const Var& var, Interval values) {
     const Interval before = sums_.Bind(var, values);
     if (!(values == before)) Forget();
@@ -136,7 +136,7 @@ class Simplifier : public StmtMutator {
     return simpler ? (*this)(*simpler) : compared;
   }
 
-  // A comparison of vectors of indices that holds in all lanes, or in none.
+  // The value of a comparison of vectors of indices that holds in all lanes, or in none.
   std::optional<Expr> DecidedInAllLanes(const Expr& e) {
     const auto* n = e.As<BinaryNode>();
     if (n == nullptr || !IsComparison(n->op) || !e.dtype().is_vector() ||

@@ -20,8 +20,8 @@
 
 namespace tenon::loop {
 
-// A closed range of int64; the type's lowest number as `low` and its highest as `high` stand for
-// "unbounded", which for them is the same.
+// A closed range of int64. The type's lowest number as `low` and its highest as `high` mean
+// "unbounded", which is the same for them.
 struct Interval {
   static constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
@@ -31,8 +31,8 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-// Of a symbolic extent. Sizes are not negative, and products of sizes are sizes: an end would let
-// them overflow (loop/index_arithmetic.h).
+// The range of a symbolic extent. Sizes are not negative, and products of sizes are sizes; an upper
+// end would let them overflow (loop/index_arithmetic.h).
 inline constexpr Interval kExtents{.low = 0};
 
 // Known ranges of variables.

@@ -3,7 +3,7 @@
 namespace tenon::loop {
 namespace {
 
-// The constant that a condition of a vector is in all lanes.
+// The constant that a vector's condition is in all lanes, if it is one.
 std::optional<bool> InAllLanes(const Expr& condition) {
   const auto* copies = condition.As<BroadcastNode>();
   const auto* constant = copies == nullptr ? nullptr : copies->value.As<IntImmNode>();

@@ -8,8 +8,9 @@
 
 namespace tenon::loop {
 
-// A choice, conjunction, disjunction or negation of vectors whose condition, or one of whose
-// operands, is one constant in all lanes, without it; nothing when `e` is another expression.
+// Simplifies a choice, conjunction, disjunction or negation of vectors if its condition or one of
+// its operands is the same constant in all lanes, and gives it without that part. Nothing for other
+// expressions.
 std::optional<Expr> SimplifyLanes(const Expr& e);
 
 }  // namespace tenon::loop

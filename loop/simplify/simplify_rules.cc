@@ -64,7 +64,7 @@ bool IsInDomain(RuleDomain domain, DataType type, bool is_index) {
   return false;
 }
 
-// Of a condition: bools are 0 and 1.
+// Computes a condition; bools are 0 and 1.
 class Condition {
  public:
   Condition(std::int64_t c, std::int64_t d) : c_(c), d_(d) {}

@@ -32,32 +32,32 @@ struct Rule {
   std::string_view name;
   RuleDomain domain;
   Expr pattern, replacement;
-  // Of the constants c and d, over integers without bound; null: any.
+  // A condition on the constants c and d, over integers without bound. Null: any constants.
   Expr condition = {};
 };
 
 // Whether the constants meet a rule's condition. What it computes must fit 128 bits.
 bool Meets(const Expr& condition, std::int64_t c, std::int64_t d);
 
-// The placeholders of all rules. They have the type int64, p has bool; an expression of any type of
-// the rule's domain may stand for x, y and z.
+// The placeholders of all rules. They have the type int64, except p, which has bool. An expression
+// of any type of the rule's domain may stand for x, y and z.
 struct Placeholders {
   Var x, y, z, p, q, c, d;
 };
 const Placeholders& RulePlaceholders();
 
-// Grouped by what they rewrite.
+// The rules, grouped by what they rewrite.
 std::vector<Rule> QuotientRules();
 std::vector<Rule> MinMaxRules();
 std::vector<Rule> ComparisonRules();
 std::vector<Rule> LogicRules();
 std::vector<Rule> SelectRules();
 
-// All of them.
+// All rules.
 const std::vector<Rule>& SimplifyRules();
 
-// What the first rule that matches makes of `expr` itself (not of its operands); nothing when none
-// does. `is_index`: nothing that `expr` compares or divides wraps around.
+// What the first rule that matches makes of `expr` itself (not of its operands). Nothing if no rule
+// matches. `is_index` says that nothing that `expr` compares or divides wraps around.
 std::optional<Expr> ApplyRules(const std::vector<Rule>& rules, const Expr& expr, bool is_index);
 
 }  // namespace tenon::loop

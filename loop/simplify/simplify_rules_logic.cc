@@ -5,7 +5,7 @@ namespace tenon::loop {
 
 std::vector<Rule> ComparisonRules() {
   const auto& [x, y, z, p, q, c, d] = RulePlaceholders();
-  // What the comparison is made with is a number of 64 bits, too.
+  // The new right side must be a number of 64 bits, too.
   const Expr fits = c > 0 && c * d >= INT64_MIN && c * d + c <= INT64_MAX;
   const Expr has_opposite = c > 0 && d != INT64_MIN && d != INT64_MAX;
   return {

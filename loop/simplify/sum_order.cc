@@ -9,7 +9,8 @@
 namespace tenon::loop {
 namespace {
 
-// What holds of the same operands exactly where `op`, which compares them in order, does not.
+// The comparison that holds for the same operands exactly where `op`, which compares them in order,
+// does not.
 BinaryOp Opposite(BinaryOp op) {
   switch (op) {
     case BinaryOp::kLT:
@@ -66,8 +67,8 @@ const Linear* SumOrder::Lesser(const Linear& a, const Linear& b) {
   return nullptr;
 }
 
-// A range that has the sign of a - b: what is left of the difference tells it, and so do the
-// ranges of both sides where they do not overlap.
+// A range that has the sign of a - b. What is left of the difference tells it, and so do the ranges
+// of both sides if they do not overlap.
 Interval SumOrder::Difference(const Linear& a, const Linear& b) {
   Interval sign;
   Linear d = a;
@@ -81,7 +82,7 @@ Interval SumOrder::Difference(const Linear& a, const Linear& b) {
   return sign;
 }
 
-// Whether `d`, a - b, lost terms that may wrap around: x + 1 may lie below x.
+// Whether `d`, which is a - b, lost terms that may wrap around: x + 1 may lie below x.
 bool SumOrder::CancelsData(const Linear& a, const Linear& b, const Linear& d) {
   const bool is_zero = d.terms.empty() && d.constant == 0;
   return !is_zero && (sums_.MayWrap(a) || sums_.MayWrap(b));

@@ -1,4 +1,4 @@
-// Which of two sums is larger, by what their difference is and by the loops around.
+// Which of two sums is larger. Their difference and the loops around them tell.
 //
 //   sums.order().Holds(BinaryOp::kLT, sums.LinearOf(i), sums.LinearOf(i + 1))  ==  true
 #ifndef TENON_LOOP_SIMPLIFY_SUM_ORDER_H_
@@ -17,9 +17,9 @@ class SumOrder {
  public:
   explicit SumOrder(Sums& sums);
 
-  // Whether the comparison holds; nothing where neither is known.
+  // Whether the comparison holds. Nothing if it is not known.
   std::optional<bool> Holds(BinaryOp op, const Linear& a, const Linear& b);
-  // The one that is never above the other; null where neither is known to be.
+  // The sum that is never above the other. Null if neither is known to be.
   const Linear* Lesser(const Linear& a, const Linear& b);
 
   // The loops around whose extents are variables.

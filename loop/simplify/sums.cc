@@ -13,7 +13,7 @@
 namespace tenon::loop {
 namespace {
 
-// Terms of two sums of variables whose product is written out.
+// The product of two sums of variables is written out if it has at most so many terms.
 constexpr std::size_t kMaxProducts = 64;
 
 bool IsAtom(const Linear& l) {

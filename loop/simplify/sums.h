@@ -23,7 +23,8 @@ class Sums {
   Sums(const Sums&) = delete;
   Sums& operator=(const Sums&) = delete;
 
-  // Kept for each node: quotients and minima ask for their operands again and again.
+  // The sum of an expression. It is kept for each node, since quotients and minima ask for their
+  // operands again and again.
   const Linear& LinearOf(const Expr& e);
   Interval RangeOf(const Linear& l);
   // Whether the register that holds the sum may hold another number than the sum is.
@@ -32,15 +33,16 @@ class Sums {
   bool Proves(const Expr& e) { return index_.Proves(e); }
   SumOrder& order() { return order_; }
 
-  // By the rules of simplify_rules.h, or that of casts; nothing where none applies to `e` itself.
+  // `e` simplified by the rules of simplify_rules.h, or by that of casts. Nothing if none applies
+  // to `e` itself.
   std::optional<Expr> ByRules(const Expr& e);
   // Adds a quotient, remainder or extremum that the normal form cannot take apart.
   void AddAtom(Linear* l, const Expr& e);
 
   Interval BoundsOf(const Expr& var) const { return bounds_.Of(var); }
-  // Gives the range that held before. What was found under another one is forgotten.
+  // Returns the range that held before. What was found under another range is forgotten.
   Interval Bind(const Var& var, Interval values);
-  // Of a variable that no expression had before.
+  // Binds a variable that no expression had before.
   void BindNew(const Var& var, Interval values) { bounds_.Bind(var, values); }
   void Define(const Var& var, const Expr& value) { index_.Define(var, value); }
 

@@ -7,12 +7,12 @@
 namespace tenon::loop {
 namespace {
 
-// Loops whose extents are those of other loops, and quotients of quotients.
+// How deep loops whose extents are those of other loops, and quotients of quotients, are followed.
 constexpr int kMaxDepth = 6;
 
 Linear Atom(const Expr& e) { return {0, {{e, 1}}}; }
 
-// `sum` = quotient * divisor + rest, where rest has no terms; nothing where it would.
+// `sum` = quotient * divisor + rest, where rest has no terms. Nothing if it would have some.
 struct Division {
   Linear quotient;
   std::int64_t rest = 0;
@@ -56,7 +56,7 @@ std::optional<std::int64_t> SymbolicRanges::Upper(const Linear& sum) {
   if (loops_.empty()) return std::nullopt;
   std::optional<std::int64_t> least;
   Linear bound = sum;
-  // A quotient may cancel as it is, or have to give way to what it is made of.
+  // A quotient may cancel as it is, or may have to be replaced by what it is made of.
   for (const bool unfolds : {false, true}) {
     unfolds_ = unfolds;
     bound = Bound(bound, Side::kUpper, 0);
@@ -90,7 +90,7 @@ Linear SymbolicRanges::Bound(const Linear& sum, Side side, int depth) {
   for (const auto& [atom, coefficient] : sum.terms) {
     const Side own = coefficient > 0 ? side : side == Side::kUpper ? Side::kLower : Side::kUpper;
     if (AddUnfolded(atom, coefficient, own, depth, &bound)) continue;
-    // A sum that does not fit is no bound: nothing is known of it.
+    // A sum that does not fit is not a bound: nothing is known of it.
     if (!AddScaled(&bound, BoundOfAtom(atom, own, depth), coefficient)) return sum;
   }
   return bound;
@@ -116,7 +116,7 @@ Linear SymbolicRanges::BoundOfAtom(const Expr& atom, Side side, int depth) {
       return Bound(last, side, depth + 1);
     }
     case BinaryOp::kMin:
-      // Either one is an upper bound: the second is that of a clamped index.
+      // Either operand is an upper bound; the second is that of a clamped index.
       return upper ? Bound(linear_of_(n->b), side, depth + 1) : Atom(atom);
     case BinaryOp::kMax:
       return upper ? Atom(atom) : Bound(linear_of_(n->b), side, depth + 1);
@@ -158,7 +158,7 @@ Linear SymbolicRanges::BoundOfQuotient(const BinaryNode& quotient, const Expr& a
     result.constant = rest / divisor.constant - (rest % divisor.constant < 0 ? 1 : 0);
     return result;
   }
-  // The divisor is at least 1, so that -1 over it is -1 and 0 is 0.
+  // The divisor is at least 1, so -1 over it is -1, and 0 over it is 0.
   if (dividend.terms.empty() && dividend.constant == 0) return {};
   std::optional<Division> division = Divide(dividend, divisor);
   if (!division || (division->rest != 0 && division->rest != -1)) return Atom(atom);

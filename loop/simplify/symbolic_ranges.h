@@ -1,8 +1,8 @@
 // Bounds of sums in which loops run to extents of variables.
 //
 // A loop's variable is at most its last value, a remainder is less than its divisor, and a quotient
-// is at most that of the largest dividend. What is left of a sum once loops are gone tells its sign
-// where the variables cancel: i / w < h for i in [0, h * w).
+// is at most that of the largest dividend. Once the loops' variables are gone, what is left of a
+// sum tells its sign if the other variables cancel: i / w < h for i in [0, h * w).
 //
 //   ranges.Enter(i, {.min = 0, .last = h * w - 1});
 //   ranges.Upper(i / w - h)  ==  -1
@@ -17,7 +17,7 @@
 
 namespace tenon::loop {
 
-// What the extent of a loop is where the loop runs, and so at least 1: x of max(x, 0).
+// The extent of a loop where the loop runs, so where it is at least 1: x for max(x, 0).
 Expr ExtentWhereItRuns(const Expr& extent);
 
 class SymbolicRanges {
@@ -36,7 +36,7 @@ class SymbolicRanges {
   void Leave(const Var& var) { loops_.erase(var); }
   bool empty() const { return loops_.empty(); }
 
-  // A number that the sum is never above; nothing where none is known.
+  // A number that the sum is never above. Nothing if none is known.
   std::optional<std::int64_t> Upper(const Linear& sum);
 
  private:

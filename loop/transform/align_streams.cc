@@ -1,8 +1,8 @@
 // for a: for s: for lane: if (c < n) out[base + c] = f(c), with c = a * m + s * L + lane for
 // vectors of L elements, becomes the same loops with c - skew in place of c, where skew is how far
-// base lies after a line. What whole vectors write are whole lines then; the first and the last
-// may be parts of one, which HoistGuards and PartitionLoops tell from the others. The last line of
-// the next run is fetched beforehand.
+// base lies after a line. Whole vectors then write whole lines. The first and the last vector may
+// write a part of a line; HoistGuards and PartitionLoops tell them from the others. The last line
+// of the next run is fetched beforehand.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -34,7 +34,7 @@ class NestFinder {
   }
 
  private:
-  // Whether it is nothing else.
+  // Returns whether there is nothing else.
   bool Visit(const Stmt& stmt) {
     switch (stmt.kind()) {
       case StmtKind::kFor: {
@@ -81,8 +81,8 @@ struct Run {
   std::int64_t extent = 0;  // elements
 };
 
-// The elements for which `condition` holds: it bounds the place, or the number of a block of places
-// that an inner loop runs over (both occur when a split is split again).
+// The number of elements for which `condition` holds. It bounds the place, or the number of a block
+// of places that an inner loop runs over (both occur when a split is split again).
 std::optional<std::int64_t> ExtentUnder(const Expr& condition, const Nest& nest,
                                         const Expr& place) {
   Bounds bounds;
@@ -146,7 +146,7 @@ class StreamAligner : public StmtMutator {
     if (nest->guard != lanes.body.As<IfNode>() || lanes.for_kind != ForKind::kVectorized ||
         count->value % line != 0 || nest->loops.size() < 2)
       return stmt;
-    // Wherever it begins, a whole line lies in it.
+    // A shorter run need not have a whole line in it, wherever it begins.
     if (run->extent < 2 * line - 1) return stmt;
     const Expr skew = Simplify(run->base - FloorDiv(run->base, line) * line);
     if (IsConstInt(skew, 0)) return stmt;
@@ -169,14 +169,14 @@ class StreamAligner : public StmtMutator {
     return HasNext(run) ? Seq({FetchOfNextEnd(nest, run), loop}) : loop;
   }
 
-  // Whether a loop around it goes on where the run ends.
+  // Whether a loop around the run goes on where the run ends.
   static bool HasNext(const Run& run) {
     const Linear base = ToLinear(run.base, {});
     return std::any_of(base.terms.begin(), base.terms.end(),
                        [&](const auto& term) { return term.second == run.extent; });
   }
 
-  // A line that is written in part is read before: that takes long, and stores wait for one
+  // A line that is written in part is read before. That takes long, and stores wait for one
   // another.
   static Stmt FetchOfNextEnd(const Nest& nest, const Run& run) {
     ExprMap last = {{nest.loops.back()->var, 2 * run.extent - 1}};

@@ -4,9 +4,9 @@
 //   for t: for u, once more than before: for s: for lane: staged[i, c] = f(x[.. + k c + i])
 //          for s: for u: for lane: if (c + skew < n) y[base + n i + c + skew] = staged[i, c + skew]
 // where skew is how far the next line is from the base. Each row's lines are those that begin in
-// the block, whose last one ends in the next block: neighbours read L columns twice, and nobody
-// writes a part of a line but at the ends of rows. Blocks that would reach beyond n or m are moved
-// back to end there, so that all their tiles are whole, and write what no other block does.
+// the block; the last one ends in the next block. So neighbours read L columns twice, and parts of
+// a line are written only at the ends of rows. Blocks that would reach beyond n or m are moved back
+// to end there, so that all their tiles are whole, and write only what no other block does.
 //
 // What the next block reads is fetched, as FetchTransposes does.
 #include <algorithm>
@@ -38,7 +38,7 @@ std::optional<Tiles> NestOf(const Stmt& stmt) {
   return Tiles{*nest, {}, {}};
 }
 
-// The position of a block of tiles of `length` elements, in each of which `var` counts.
+// The position of a block of tiles of `length` elements. `var` counts within each tile.
 std::optional<Position> PositionUnder(const Expr& condition, const Var& var, const Var& tile,
                                       std::int64_t length) {
   std::optional<Position> found = PositionUnder(condition, var);
@@ -47,7 +47,7 @@ std::optional<Position> PositionUnder(const Expr& condition, const Var& var, con
   return found;
 }
 
-// Whether it says no more than that tiles of `length` elements end where the axis does.
+// Whether the condition says only that tiles of `length` elements end where the axis does.
 bool EndsTiles(const Expr& condition, const Var& tile, std::int64_t length,
                const Position& position) {
   const std::optional<Position> tiles = PositionUnder(condition, tile);
@@ -149,7 +149,7 @@ class TransposeAligner : public StmtMutator {
     const Var staged_row(tiles.rows->var.name()), tile(tiles.results->var.name()),
         lane(tiles.lanes->var.name());
     const Expr row = staged_row + row_shift;
-    // To column `column` of the block.
+    // Copies to column `column` of the block.
     const auto copy = [&](const Expr& column, StoreKind kind) {
       const ExprMap place = {
           {tiles.rows->var, row}, {tiles.results->var, 0}, {tiles.lanes->var, column}};

@@ -1,8 +1,8 @@
-// A parallel loop is cut into one run of iterations a thread. Where a choice on its variable, say
+// A parallel loop is cut into one run of iterations per thread. If a choice on its variable, say
 // between the parts of a concatenation, calls vector math on one side alone, one thread would get
-// the dear iterations and another the cheap ones. The loop is cut into segments; threads share the
-// places in a segment, and each thread goes through all segments: iteration i is at i / places of
-// the segments and at i % places in its own.
+// the expensive iterations and another the cheap ones. So the loop is cut into segments. Threads
+// share the places in a segment, and each thread goes through all segments: iteration i is in
+// segment i / places, at place i % places.
 #include <algorithm>
 
 #include "tenon/loop/simplify/guards.h"

@@ -1,7 +1,7 @@
 // The loops
 //   for s: for t: for i: for lane: y[n (s R + i) + t L + lane] = f(x[m (t L + lane) + s R + i])
-// read down a column of T L rows, a line of each, which no processor foresees: the next lines of a
-// column are rows apart. Each tile fetches the same lines of the next T L rows.
+// read down a column of T L rows, a line of each. No processor foresees that, since the next lines
+// of a column are rows apart. So each tile fetches the same lines of the next T L rows.
 #include <optional>
 
 #include "tenon/loop/transform/tile.h"

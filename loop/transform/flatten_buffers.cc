@@ -25,7 +25,8 @@ Expr AsRamp(const Expr& vector) {
   return stride == 0 ? Broadcast(base, lanes) : Ramp(base, stride, lanes);
 }
 
-// A C function steps through a box as if it were the whole buffer.
+// Refuses a box that is not one piece of memory: a C function steps through it as if it were the
+// whole buffer.
 void RequireOnePiece(const AddressNode& address) {
   const std::vector<Expr>& shape = address.buffer->shape;
   bool inside = false;  // of an outer dimension with more than one element

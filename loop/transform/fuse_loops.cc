@@ -1,11 +1,11 @@
 // The stages of a row come one loop after the other, each of which reads from memory what the one
-// before has just stored. Where the later loop's iteration touches no more than the same iteration
-// of the earlier one, the two may take turns (loop fusion: Kennedy and McKinley, "Maximizing Loop
+// before has just stored. If the later loop's iteration touches no more than the same iteration of
+// the earlier one, the two may take turns (loop fusion: Kennedy and McKinley, "Maximizing Loop
 // Parallelism and Improving Data Locality via Loop Fusion and Distribution", 1993).
 //
 // The earlier loop moves down to the later one: past what lies between them, which must not touch
 // the places that it writes, nor write those that it reads. What starts an accumulator of the later
-// loop thus stays in front of it.
+// loop thus stays before it.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -21,7 +21,8 @@
 namespace tenon::loop {
 namespace {
 
-// Statements between two loops that are looked through, and accesses in them: rows have few stages.
+// The most statements between two loops that are looked through, and the most accesses in them.
+// Rows have few stages.
 constexpr std::size_t kFarthest = 12, kMaxAccesses = 128;
 
 struct Access {
@@ -56,7 +57,7 @@ class Block {
     return accesses;
   }
 
-  // The values of a - b; any where one is not known.
+  // The range of a - b. Everything if one of them is not known.
   Interval Difference(const Expr& a, const Expr& b) const {
     if (!a.defined() || !b.defined()) return {};
     return RangeOf(Simplify(a - b, bounds_), bounds_);
@@ -89,8 +90,8 @@ class Block {
   std::unordered_set<Expr, ExprHash, ExprSame> bound_;
 };
 
-// A loop of few enough statements to share its iterations with another one: stores of vectors,
-// which stay in the caches.
+// The loop, if it has few enough statements to share its iterations with another one. It must store
+// vectors, which stay in the caches.
 const ForNode* AsCandidate(const Item& item) {
   const auto* loop = item.stmt ? item.stmt.As<ForNode>() : nullptr;
   if (loop == nullptr || loop->for_kind != ForKind::kSerial || !IsConstInt(loop->min, 0) ||
@@ -135,8 +136,8 @@ bool TakeTurns(const Block& block, const Accesses& first, const Accesses& second
   return feeds;
 }
 
-// Whether nothing that a loop touches is written by what follows it, nor touched by it if the
-// loop writes it.
+// Whether what follows a loop writes nothing that the loop touches, and touches nothing that the
+// loop writes.
 bool CanPass(const Block& block, const Accesses& loop, const Accesses& behind) {
   for (const Access& a : loop.all) {
     for (const Access& b : behind.all) {
@@ -184,8 +185,8 @@ bool FuseIn(std::vector<Item>& items) {
   return changed;
 }
 
-// The items with those of the blocks among them in their place: buffers of these exist for longer,
-// which those that unrolling has copied cannot, as copies share them.
+// The items, with blocks among them replaced by their own items. The buffers of such blocks then
+// exist for longer. Buffers in copies that unrolling made cannot, since copies share them.
 std::vector<Item> Opened(const std::vector<Item>& items) {
   std::unordered_set<Buffer, BufferHash> buffers;
   std::vector<Item> opened;

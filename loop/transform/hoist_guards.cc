@@ -1,8 +1,8 @@
 // Works from the inside out. For a loop over v in [m, m + e) around `if (c1 && c2 ...)` without
 // else, each conjunct that is linear in v with coefficient 1 and has the form v + a < b turns into
-// the bound b - a - m of the extent; v + a >= b raises the start. What runs in whole vectors or
-// else under a mask is told apart as far outside as it can be: loops go inside a condition that
-// they do not change, and equal conditions in a row become one.
+// the bound b - a - m of the extent; v + a >= b raises the start. Whole vectors are told from
+// vectors under a mask as far outside as possible: loops go inside a condition that they do not
+// change, and equal conditions in a row become one.
 #include <vector>
 
 #include "tenon/loop/simplify/guards.h"
@@ -35,7 +35,7 @@ class GuardHoister : public StmtMutator {
     return If(guard.condition, Around(loop, guard.then_case), Around(loop, guard.else_case));
   }
 
-  // Copies that all take the first branch do not ask one by one.
+  // If all copies take the first branch, they do not ask one by one.
   static Stmt UnswitchWhole(const Stmt& stmt, const ForNode& loop, const IfNode& guard) {
     std::vector<Expr> parts;
     SplitConjunction(guard.condition, &parts);

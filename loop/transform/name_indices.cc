@@ -1,6 +1,6 @@
 // Indices of symbolic arrays have long terms: products of extents, quotients of fused loops. A term
-// changes with the innermost loop whose variable it has; the sum of the terms of one loop is
-// computed once an iteration of it, under a name that all indices with these terms share (loop
+// changes with the innermost loop whose variable it has. The sum of the terms of one loop is
+// computed once per iteration of it, under a name that all indices with these terms share (loop
 // invariant code motion, as in Aho, Lam, Sethi and Ullman, "Compilers", 2006, section 9.5, on sums
 // in normal form).
 #include <algorithm>
@@ -44,7 +44,7 @@ class IndexNamer : public StmtMutator {
     }
     if (const auto* n = stmt.As<LetStmtNode>()) {
       const Expr value = (*this)(n->value);
-      // Where it stands, no name may be computed earlier.
+      // No name that uses the variable may be computed outside of the let.
       local_.insert(n->var.get());
       return LetStmt(n->var, value, MutateStmt(n->body));
     }
@@ -64,7 +64,7 @@ class IndexNamer : public StmtMutator {
     return sum.terms.size() == 1 ? FactorsOf(sum.terms[0].first) : std::vector<Expr>();
   }
 
-  // The scope whose variable changes `e` last, and in which it may be computed; none for what is
+  // The innermost scope whose variable changes `e`, in which it may be computed. None for what is
   // bound inside an expression or reads memory.
   std::optional<std::size_t> ScopeOf(const Expr& e) {
     std::size_t scope = 0;
@@ -136,7 +136,7 @@ class IndexNamer : public StmtMutator {
     return false;
   }
 
-  // The sum with a name for the terms of each scope, where these are more than a variable.
+  // The sum, with a name for the terms of each scope if they are more than a variable.
   Expr Named(const Expr& e) {
     const Linear sum = ToLinear(e, {});
     std::map<std::size_t, Linear> by_scope;

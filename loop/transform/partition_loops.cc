@@ -5,9 +5,9 @@
 // "partition_loops"). Outer loops go first, so that one tile in the corner is the only one with all
 // tests.
 //
-// Code grows with each copy, and the time to compile it. So where extents are variables, a loop of
-// loops is no reason for a copy, and the parts with tests keep those loops rolled up that need not
-// be unrolled: they run once or twice.
+// Code grows with each copy, and the time to compile it. So if extents are variables, a loop of
+// loops is not a reason for a copy. The parts with tests run only once or twice, so they keep loops
+// rolled up that need not be unrolled.
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
@@ -22,7 +22,8 @@
 namespace tenon::loop {
 namespace {
 
-// Copies of an innermost statement that the loops around it may make: code grows with each.
+// The most copies of an innermost statement that the loops around it may make. Code grows with
+// each.
 constexpr int kMaxCopies = 9;
 
 // `min(c, x)` as the extent of a loop is c where this holds.
@@ -90,7 +91,7 @@ class ConditionFinder {
   End lower, upper;
 
  private:
-  // `place` is what the condition decides: itself, or the extent of a loop.
+  // `place` is what the condition decides: the condition itself, or the extent of a loop.
   void Consider(const Expr& condition, const Expr& place, bool only_constant) {
     if (LoadsAnything(condition)) return;
     std::optional<LinearCondition> linear;
@@ -177,7 +178,7 @@ bool HasRegisters(const Stmt& body, const Var& var) {
   return has_registers;
 }
 
-// Makes unrolled loops serial that nothing but speed asks for.
+// Makes unrolled loops serial if they are unrolled only for speed.
 class Roller : public StmtMutator {
  protected:
   Expr Mutate(const Expr& e) override { return e; }
@@ -212,7 +213,7 @@ class LoopPartitioner : public StmtMutator {
     const auto piece = [&](const Expr& from, const Expr& to, const Stmt& body) {
       return For(n->var, from, Simplify(to - from), n->for_kind, MutateStmt(body));
     };
-    // Where an end has but one condition, it fails beyond.
+    // If an end has only one condition, it fails beyond that end.
     const auto beyond = [&](const ConditionFinder::End& at) {
       const Stmt body = at.is_exact ? Decider(at.proved, false)(n->body) : n->body;
       return at.at.kind() == ExprKind::kIntImm ? body : Roller()(body);

@@ -1,8 +1,8 @@
 // For v in [m, n): out[v] = if_then_else(c, a, b) becomes [m, s): b; [s, e): a; [e, n): b, where
 // [s, e) is the part of the range in which c holds; conditions that do not use v go around. What
-// remains is taken apart again, so the fields of a concatenation become one loop each. Where the
-// ends of these ranges are not known, b may be needed on both sides of a, and its own parts on both
-// sides of theirs: a loop that would become very many stays one.
+// remains is taken apart again, so the fields of a concatenation become one loop each. If the ends
+// of these ranges are not known, b may be needed on both sides of a, and its own parts on both
+// sides of theirs. A loop that would become very many loops stays one.
 #include <optional>
 
 #include "tenon/loop/simplify/guards.h"
@@ -13,7 +13,7 @@
 namespace tenon::loop {
 namespace {
 
-// Selections, one inside the other, of which both sides may need b.
+// The most selections, one inside the other, that may need b on both sides.
 constexpr int kMaxDoublings = 4;
 
 class Partitioner : public StmtMutator {

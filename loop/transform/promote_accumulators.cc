@@ -1,8 +1,8 @@
 // In `for r: s[v] = s[v] + x(r)` with a mask over the lanes of v, where neither v nor the mask
-// depends on r, s[v] becomes a buffer of one vector around the loop, which LLVM keeps in a
-// register (Allen and Kennedy, "Optimizing Compilers for Modern Architectures", scalar
-// replacement). It does so by itself with whole vectors only, and a CPU does not forward what a
-// masked store writes to the load that follows: each addition would wait for the cache.
+// depends on r, s[v] becomes a buffer of one vector around the loop, which LLVM keeps in a register
+// (Allen and Kennedy, "Optimizing Compilers for Modern Architectures", scalar replacement). LLVM
+// does so by itself only with whole vectors. A CPU does not forward what a masked store writes to
+// the load that follows, so each addition would wait for the cache.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -54,7 +54,7 @@ bool AreDisjoint(const Expr& a, const Expr& b) {
          (distance.constant >= x->count || -distance.constant >= y->count);
 }
 
-// What a nest of serial loops does; unusable when it does anything but store.
+// What a nest of serial loops does. It is unusable if it does anything except store.
 struct Nest {
   std::vector<Var> vars;
   std::vector<const StoreNode*> stores;
@@ -117,7 +117,7 @@ struct Nest {
   }
 };
 
-// Puts one vector's buffer in the stead of a place.
+// Replaces a place by the buffer of one vector.
 class Replacer : public StmtMutator {
  public:
   Replacer(const Place& place, Buffer with, Expr index)
@@ -159,7 +159,7 @@ class Promoter : public StmtMutator {
   }
 
  private:
-  // `before`: what runs before the loop, of which the stores of first values are taken.
+  // `before` is what runs before the loop; stores of first values are taken out of it.
   Stmt Promoted(const Stmt& loop, std::vector<Stmt>* before) {
     const std::vector<Place> places = Nest(loop).Accumulators();
     if (places.empty()) return MutateStmtChildren(loop);

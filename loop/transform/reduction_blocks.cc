@@ -22,7 +22,7 @@ bool IsFetchAlongMemory(const Stmt& stmt, const Var& var) {
   return others_stay && IsConstInt(Simplify(next - at.back()), 1);
 }
 
-// One for each line that a block of iterations reads along memory.
+// One fetch for each line that a block of iterations reads along memory.
 std::vector<Stmt> FetchesOfBlock(const std::vector<Stmt>& fetches, const ForNode& loop,
                                  const Expr& block, std::int64_t lanes) {
   std::vector<Stmt> all;

@@ -17,14 +17,14 @@ namespace tenon::loop {
 // What an iteration fetches before it does anything else, and the loop without that.
 std::pair<std::vector<Stmt>, Stmt> SplitFetches(const Stmt& loop);
 
-// `body` gets the first iteration of a block, less the loop's own first one.
+// A body gets the first iteration of a block, counted from the loop's own first one.
 using BlockBody = std::function<Stmt(const Expr& block)>;
 
-// The last block may go past the end.
+// The last block may reach past the end.
 Stmt InBlocks(const ForNode& loop, std::int64_t lanes, const BlockBody& body,
               std::int64_t from = 0);
-// The last block begins early enough to be whole: what is taken twice changes no result. Blocks
-// before `from` are fetched for all the same. A block fetches each line that it reads once.
+// The last block begins early enough to be whole, so what is taken twice must not change a result.
+// Blocks before `from` are fetched for all the same. A block fetches each line that it reads once.
 Stmt InOverlappingBlocks(const ForNode& loop, std::int64_t lanes, const std::vector<Stmt>& fetches,
                          const BlockBody& body, std::int64_t from = 0);
 

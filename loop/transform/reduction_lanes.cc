@@ -65,7 +65,7 @@ Stmt ExtremumByLane(const ForNode& loop, const ReductionUpdate& update, std::int
   const auto& n = *store.value.As<BinaryNode>();
   // Vectors of halves are compared as float32 anyway.
   const DataType type = n.b.dtype().bits() == 16 ? Float32 : n.b.dtype();
-  // One comparison looks at two values, whose sum is NaN where one of them is.
+  // One comparison checks two values: their sum is NaN if one of them is.
   const std::int64_t width = lanes / 2;
   const Buffer best = Buffer::Make(store.buffer->name + ".lanes", type, {lanes});
   const Buffer nan = Buffer::Make(store.buffer->name + ".nan", type, {width});

@@ -16,15 +16,16 @@ namespace tenon::loop {
 // store.
 Stmt ValuesFirst(const ForNode& loop, const ReductionUpdate& update, std::int64_t lanes);
 
-// The extremum of floats, in two parts: one that no NaN enters, which is one instruction, and zero
-// or a NaN that was there. A result that NaN enters would wait for a comparison with itself at each
-// step. Requires one store and as many iterations as lanes, as LaneByLane does.
+// The extremum of floats, in two parts. One ignores NaN and takes one instruction per step. The
+// other is zero, or a NaN that occurred. A single result that NaN may enter would wait for a
+// comparison with itself at each step. Requires one store and as many iterations as lanes, as
+// LaneByLane does.
 Stmt ExtremumByLane(const ForNode& loop, const ReductionUpdate& update, std::int64_t lanes,
                     const std::vector<Stmt>& fetches);
 
-// Each lane keeps a result of its own. Lanes start from r, or, where it helps that a lane's results
-// are of earlier iterations, from the first block, and r comes last. `bounds` has the variables of
-// the loops around. Requires a reduction in any order, with r op r = r.
+// Each lane keeps a result of its own. Lanes start from r. If it helps that a lane's results are
+// those of earlier iterations, they start from the first block, and r comes last. `bounds` has the
+// variables of the loops around. Requires a reduction in any order, with r op r = r.
 Stmt LaneByLane(const ForNode& loop, const ReductionUpdate& update, std::int64_t lanes,
                 const std::vector<Stmt>& fetches, const Bounds& bounds);
 

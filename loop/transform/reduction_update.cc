@@ -45,8 +45,8 @@ std::optional<ReductionUpdate> TakeApartBinary(const Var& var, ReductionUpdate u
   return update;
 }
 
-// The numbers that `value` takes, an index perhaps cast to a type that holds it, if it rises with
-// `var`.
+// The range of `value`, if it rises with `var`. It is an index, perhaps cast to a type that holds
+// it.
 std::optional<Interval> RangeOfRising(const Expr& value, const Var& var, const Bounds& bounds) {
   const auto* cast = value.As<CastNode>();
   const Expr& index = cast == nullptr ? value : cast->value;
@@ -64,8 +64,9 @@ std::optional<Interval> RangeOfRising(const Expr& value, const Var& var, const B
   return rises ? std::optional(range) : std::nullopt;
 }
 
-// Decides comparisons of two values of one `range` with each other and with constants: of the
-// result that `store` writes and of `value`, which `is_later` in a loop it rises with.
+// Decides comparisons of two values in one `range` with each other and with constants: the result
+// that `store` writes, and `value`. With `is_later`, `value` comes later in the loop with which it
+// rises.
 class IndexDecider : public ExprMutator {
  public:
   IndexDecider(const StoreNode& store, const Var& value, Interval range, bool is_later)

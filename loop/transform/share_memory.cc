@@ -17,7 +17,7 @@
 namespace tenon::loop {
 namespace {
 
-// Bytes from which a buffer is no matter of registers.
+// A buffer of at least so many bytes is too large for registers.
 constexpr std::int64_t kMinBytes = 4096;
 
 // Elements of a buffer that may share, or nothing.
@@ -101,7 +101,7 @@ std::vector<Place> PlacesOf(std::vector<Buffer> buffers, const Intervals& interv
   return places;
 }
 
-// Whether buffers of the block came together.
+// Returns whether buffers of the block were joined.
 bool ShareIn(std::vector<Item>& items) {
   std::vector<Buffer> buffers;
   for (const Item& item : items) {

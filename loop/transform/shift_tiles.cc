@@ -4,9 +4,9 @@
 // Tiles that would reach beyond an axis end where it does, and store again what others do: Halide's
 // ShiftInwards (Ragan-Kelley et al., 2013).
 //
-// That needs indices in which what moves occurs as r + i alone. A term beside it that has
-// variables of r may have been made from r + i while i was known to be in the tile, unless the
-// place that is stored to has it: places are made of the axes.
+// That needs indices in which what moves occurs only as r + i. Another term with variables of r may
+// have been made from r + i while i was known to be in the tile, unless the place that is stored to
+// has that term, too: places are made of the axes.
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
@@ -21,8 +21,8 @@
 namespace tenon::loop {
 namespace {
 
-// The offsets in memory that a tile stores to and loads from; nothing when the value is made of
-// indices otherwise, or of what is stored.
+// The offsets in memory that a tile stores to and loads from. Nothing if the value uses indices in
+// any other way, or reads what is stored.
 std::optional<std::vector<Linear>> OffsetsOf(const Tile& tile) {
   const StoreNode& store = *tile.store;
   std::vector<Linear> offsets = {ToLinear(OffsetOf(store.buffer, store.indices), {})};

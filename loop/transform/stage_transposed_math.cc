@@ -56,7 +56,7 @@ class Stager : public StmtMutator {
     };
     const Stmt compute = guarded(Store(staged, store.value, {at}));
     const Stmt copy = guarded(Store(store.buffer, Load(staged, {at}), store.indices));
-    // Each of the two gets variables of its own.
+    // Each of the two loop nests gets variables of its own.
     const Var row_of_copy(row.name()), lane_of_copy(lane.name());
     return Allocate(
         staged, Seq({For(lane, tile.lanes->min, tile.lane_count, ForKind::kUnrolled,

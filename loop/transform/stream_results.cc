@@ -1,5 +1,5 @@
-// An array is streamed when it is larger than the caches, all of it is written by one store, whose
-// vectors fill lines, and nothing reads it: then nobody misses the lines that a plain store would
+// An array is streamed if it is larger than the caches, if one store, whose vectors fill lines,
+// writes all of it, and if nothing reads it. Then nobody misses the lines that a plain store would
 // have read and kept.
 #include "tenon/loop/transform/stream_results.h"
 
@@ -57,8 +57,8 @@ class ResultStreamer : public StmtMutator {
   }
 
  private:
-  // Whether it is a result's and the loop around it makes it a vector of whole lines. Where the
-  // loop calls mathematics, it is slower than memory, and stores that wait hold it up.
+  // Whether the store writes a result and the loop around it makes it a vector of whole lines. A
+  // loop that calls mathematics is slower than memory, and waiting stores would hold it up.
   bool Streams(const StoreNode& store) const {
     if (loop_ == nullptr || loop_->for_kind != ForKind::kVectorized ||
         std::find(results_.begin(), results_.end(), store.buffer) == results_.end())

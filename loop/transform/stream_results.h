@@ -1,8 +1,8 @@
 // Results that are stored past the caches, since none holds them long enough.
 //
-// Of a large array a plain store first reads the line that it writes; a streaming one does not, so
-// that copying takes two thirds of the time. What reads the array next finds no part of it in a
-// cache then, which costs less from some size on.
+// A plain store to a large array first reads the line that it writes. A streaming one does not, so
+// that copying takes two thirds of the time. What reads the array next then finds no part of it in
+// a cache. From some size on that costs less.
 #ifndef TENON_LOOP_TRANSFORM_STREAM_RESULTS_H_
 #define TENON_LOOP_TRANSFORM_STREAM_RESULTS_H_
 
@@ -13,17 +13,18 @@
 
 namespace tenon::loop {
 
-// Bytes of a result. With a large third-level cache, writing and reading again took 1.0 of the time
-// at 32 MiB on one thread and 1.1 on two; at 48 MiB 0.95 and 1.0, at 64 MiB 0.93 and 0.95.
+// The least bytes of such a result. With a large third-level cache, writing and reading again took
+// 1.0 of the time at 32 MiB on one thread and 1.1 on two; at 48 MiB it took 0.95 and 1.0, at 64 MiB
+// 0.93 and 0.95.
 inline constexpr std::int64_t kStreamedBytes = std::int64_t{48} << 20;
 
-// Whether runs that begin so many bytes apart are lines, or so long that lines which belong to two
-// runs are few.
+// Whether runs that begin so many bytes apart are whole lines, or so long that few lines belong to
+// two runs.
 bool AreRunsOfLines(std::int64_t bytes);
 
-// The one plain store of a parameter becomes a streaming one where the parameter is that large, its
-// last axis a run of lines, nothing else uses it, and vectors of whole lines are stored by a loop
-// that calls no mathematics. Requires buffers that are not flat.
+// The only plain store of a parameter becomes a streaming one if the parameter is that large, its
+// last axis is a run of lines, nothing else uses it, and a loop that calls no mathematics stores
+// vectors of whole lines. Requires buffers that are not flat.
 Stmt StreamResults(const Stmt& stmt, const std::vector<Buffer>& params);
 
 }  // namespace tenon::loop

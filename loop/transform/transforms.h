@@ -14,13 +14,13 @@ namespace tenon::loop {
 // Multi-dimensional indices become one row-major element offset.
 Stmt FlattenBuffers(const Stmt& stmt);
 
-// A serial loop around vectors that are stored past the caches one after the other, from a place
-// in the middle of a line, begins earlier and ends later, so that all whole vectors store whole
-// lines. Where the next vectors go on after them, the line in which these will end is fetched.
+// A serial loop around vectors that are stored past the caches one after the other, from a place in
+// the middle of a line, begins earlier and ends later, so that all whole vectors store whole lines.
+// If the next vectors go on after them, the line in which those will end is fetched.
 Stmt AlignStreams(const Stmt& stmt);
 
-// A transposition that stores past the caches, in square tiles, rows that begin anywhere in a line,
-// collects some rows of whole lines in a small buffer first. The source's next rows are fetched.
+// A transposition that stores square tiles past the caches, in rows that begin anywhere in a line,
+// first collects some rows of whole lines in a small buffer. The source's next rows are fetched.
 Stmt AlignTransposes(const Stmt& stmt);
 
 // A transposition that stores past the caches, whole lines at a time, fetches the source's rows of
@@ -38,9 +38,9 @@ Stmt ShiftTiles(const Stmt& stmt);
 // it. The order is the same in every run.
 Stmt VectorizeReductions(const Stmt& stmt);
 
-// A parallel loop of constant extent whose first or last iterations alone call vector math, as
-// where a concatenation's parts differ, becomes one in which every run of iterations has its share
-// of them. Extents that have no divisor up to 8 stay.
+// A parallel loop of constant extent in which only the first or the last iterations call vector
+// math, as where a concatenation's parts differ, becomes one in which every run of iterations has
+// its share of them. Extents that have no divisor up to 8 stay.
 Stmt BalanceParallel(const Stmt& stmt);
 
 // Whether it is a function of the vector math library, which costs as much as many instructions.
@@ -51,12 +51,12 @@ bool CallsVectorMath(const Stmt& stmt);
 // Moves conditions out of loops: one that does not use the loop's variable goes around the loop,
 // and one that bounds it (v + a < b) shortens the loop instead of being tested in every iteration.
 // A vectorised loop gets both forms: whole vectors, and one that keeps its condition, which
-// vectorisation turns into a mask; an unrolled one whole copies and a serial rest.
+// vectorisation turns into a mask. An unrolled loop gets whole copies and a serial rest.
 Stmt HoistGuards(const Stmt& stmt);
 
-// A serial loop inside which statements ask for conditions that bound its variable becomes up to
-// three loops, of which the longest, in the middle, does not ask: the last block of a split runs
-// under its mask, all others run whole. Also decides extents min(constant, x) of loops inside.
+// A serial loop inside which statements test conditions that bound its variable becomes up to three
+// loops. The longest, in the middle, does not test them: the last block of a split runs under its
+// mask, all others run whole. Also decides extents min(constant, x) of loops inside.
 Stmt PartitionLoops(const Stmt& stmt);
 
 // Products and quotients in indices are computed, under a name, in the outermost loop that does not
@@ -64,12 +64,12 @@ Stmt PartitionLoops(const Stmt& stmt);
 Stmt NameIndices(const Stmt& stmt);
 
 // A loop whose body stores if_then_else(c, a, b), where c bounds the loop's variable, becomes up to
-// three loops that store a or b without asking: padding and concatenation cost no test an element.
+// three loops that store a or b without a test: padding and concatenation cost no test per element.
 Stmt PartitionSelects(const Stmt& stmt);
 
-// An unrolled loop around a shorter vectorised one, which calls vector math on elements that lie
-// together along the unrolled loop, calls it in the longer vectors, and what they give is stored as
-// before by way of a small buffer. Requires flat buffers.
+// An unrolled loop around a shorter vectorised one may call vector math on elements that lie
+// together along the unrolled loop. It then calls it on the longer vectors, and their results are
+// stored as before by way of a small buffer. Requires flat buffers.
 Stmt StageTransposedMath(const Stmt& stmt);
 
 // How the rows of a tile come into registers.
@@ -82,21 +82,20 @@ RowLoads RowLoadsFor(const Target& target);
 // An unrolled loop that stores one vector of 4 to 64 elements each time, gathered from the places
 // that follow those of the iteration before, becomes loads of what lies together, a network of
 // shuffles and the stores as they were. With n the power of two that the elements fill, it has 4 to
-// n iterations or a multiple of n, and the first lanes alone may be wanted. Requires expanded
-// vectors.
+// n iterations or a multiple of n. Only its first lanes may be wanted. Requires expanded vectors.
 Stmt TransposeTiles(const Stmt& stmt, RowLoads loads);
 
-// Unrolled loops of constant extent become copies of their bodies, those of more than 128
-// iterations loops over parts of 16 copies. Throws InvalidArgument for an extent that is not
+// Unrolled loops of constant extent become copies of their bodies. Those of more than 128
+// iterations become loops over parts of 16 copies. Throws InvalidArgument for an extent that is not
 // constant.
 Stmt UnrollLoops(const Stmt& stmt);
 
-// While copies of a loop have at most `max_step` stores together, it is unrolled.
+// A loop is unrolled while its copies together have at most `max_step` stores.
 struct UnrollLimit {
   std::int64_t max_step = 0;
-  bool is_explicit = true;  // in the loops themselves; otherwise it is left to LLVM
+  bool is_explicit = true;  // in the loops themselves; else it is left to LLVM
 };
-// By the loops' variables.
+// The limits by the loops' variables.
 using UnrollLimits = std::unordered_map<Expr, UnrollLimit, ExprHash, ExprSame>;
 
 // Unrolls serial loops of constant extent that have limits, as these say. Requires that vectorised
@@ -104,37 +103,38 @@ using UnrollLimits = std::unordered_map<Expr, UnrollLimit, ExprHash, ExprSame>;
 Stmt AutoUnroll(const Stmt& stmt, const UnrollLimits& limits);
 
 // Vectorised loops become statements on vectors, in which a condition that differs by lane is the
-// predicate of loads and stores; those whose body cannot (a condition that reads memory around
-// statements, a store that all lanes hit, an inner allocation) become serial loops, and so do those
-// of more than 256 iterations (Split makes them shorter). Requires flat buffers; throws
+// predicate of loads and stores. Loops whose body does not allow that (a condition that reads
+// memory around statements, a store that all lanes hit, an inner allocation) become serial, and so
+// do those of more than 256 iterations (Split makes them shorter). Requires flat buffers; throws
 // InvalidArgument for an extent that is not constant.
 Stmt VectorizeLoops(const Stmt& stmt);
 
-// A vector of sums that serial loops update under a mask, at one place throughout, is kept in an
-// allocation of its own, without a mask, until they end: registers serve it. Requires expanded
-// vectors and simplified indices.
+// A vector of sums that serial loops update under a mask, always at the same place, is kept in an
+// allocation of its own, without a mask, until they end, so that registers can hold it. Requires
+// expanded vectors and simplified indices.
 Stmt PromoteAccumulators(const Stmt& stmt);
 
-// A buffer of constant size takes the memory of one that the statements around it allocate before
-// and do not use any more, of the same element type and kind of memory; that becomes as large as
-// the larger of them. Small ones, which registers may serve, keep theirs. Requires flat buffers.
+// A buffer of constant size takes the memory of an earlier one that the statements around it do not
+// use any more, if both have the same element type and kind of memory. That memory becomes as large
+// as the larger of them. Small buffers, which registers may hold, keep theirs. Requires flat
+// buffers.
 Stmt ShareMemory(const Stmt& stmt);
 
-// Sums of floats along memory that may go in any order, of more terms than one of LLVM's vectorised
-// iterations takes, get accumulators by lane and a rest that is one block more; those of a multiple
-// of such iterations only where an allocated buffer is read, whose loop may take them in. Makes
-// vectorised loops. Requires flat buffers.
+// Sums of floats along memory that may go in any order, and have more terms than one of LLVM's
+// vectorised iterations takes, get one accumulator per lane and one more block for the rest. If the
+// terms are a multiple of such iterations, that happens only where an allocated buffer is read,
+// whose loop may take the sum in. Makes vectorised loops. Requires flat buffers.
 Stmt VectorizeSums(const Stmt& stmt);
 
-// Loops of a block that run equally often and store vectors become one where each iteration of the
-// later one needs what the same iteration of the earlier one has stored, and nothing of another.
-// Requires flat buffers and expanded vectors.
+// Loops of a block that run equally often and store vectors become one if each iteration of the
+// later one needs what the same iteration of the earlier one has stored, and nothing of other
+// iterations. Requires flat buffers and expanded vectors.
 Stmt FuseLoops(const Stmt& stmt);
 
-// Serial copies of 4 to 128 elements that lie together, from one buffer to another, move vectors,
-// of which the last may overlap the one before. Makes vectorised loops. Requires flat buffers. With
-// `of_any_length` also copies and constants of lengths that are no numbers; the last vector is
-// under a mask.
+// Serial copies of 4 to 128 elements that lie together, from one buffer to another, move vectors.
+// The last vector may overlap the one before. Makes vectorised loops. Requires flat buffers. With
+// `of_any_length` the same happens to copies and constants whose lengths are not numbers; then the
+// last vector is under a mask.
 Stmt VectorizeCopies(const Stmt& stmt, bool of_any_length = false);
 
 }  // namespace tenon::loop

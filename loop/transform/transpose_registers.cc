@@ -1,7 +1,7 @@
 // The squares within the 128-bit parts of registers are transposed by interleaving pairs of rows,
-// element by element, then pair by pair and so on, which are single instructions. What moves parts
-// from register to register is slow on CPUs that shuffle so in one unit alone: there rows are
-// loaded part by part, each to where it belongs. Elsewhere the parts are shuffled at the end.
+// element by element, then pair by pair and so on, which are single instructions. Moving parts from
+// register to register is slow on CPUs that have only one unit for it. There, rows are loaded part
+// by part, each to where it belongs. Elsewhere the parts are shuffled at the end.
 #include "tenon/loop/transform/transpose_registers.h"
 
 #include <array>
@@ -10,7 +10,8 @@
 namespace tenon::loop {
 namespace {
 
-// Of every part, the half from element `from` on: a unit of `a`, a unit of `b` and so on.
+// Takes the half of every part that starts at element `from`: a unit of `a`, a unit of `b` and so
+// on.
 Expr Interleave(const Expr& a, const Expr& b, std::int64_t from, std::int64_t unit,
                 std::int64_t part) {
   const std::int64_t n = a.dtype().lanes();
@@ -54,7 +55,7 @@ Expr Joined(std::vector<Expr> parts) {
   return parts[0];
 }
 
-// The parts of `a` from part `first` on, but every second one, then those of `b`.
+// Every second part of `a` from part `first` on, then those of `b`.
 Expr EveryOtherPart(const Expr& a, const Expr& b, std::int64_t first, std::int64_t part) {
   std::vector<int> lanes;
   for (std::int64_t start = first * part; start < 2 * a.dtype().lanes(); start += 2 * part) {
@@ -63,8 +64,8 @@ Expr EveryOtherPart(const Expr& a, const Expr& b, std::int64_t first, std::int64
   return Shuffle(a, b, std::move(lanes));
 }
 
-// As many registers as each has parts: first the first parts of all, then the second ones and so
-// on.
+// Gives as many registers as each has parts: the first parts of all registers, then the second
+// ones, and so on.
 std::vector<Expr> GatherParts(std::vector<Expr> registers, std::int64_t part,
                               const NameValue& name) {
   if (registers.size() == 1) return registers;

@@ -24,8 +24,8 @@ using NameValue = std::function<Expr(const Expr& value)>;
 std::vector<Expr> ColumnsOfParts(const BlockElements& elements, std::int64_t n, std::int64_t wanted,
                                  std::int64_t part, const NameValue& name);
 
-// All columns of a block whose rows are loaded as they are. Of the rows of a part's height, columns
-// that are a part apart come into one register.
+// All columns of a block whose rows are loaded as they are. For as many rows as a part has
+// elements, columns that are a part apart come into one register.
 std::vector<Expr> ColumnsOfRows(const BlockElements& elements, std::int64_t n, std::int64_t part,
                                 const NameValue& name);
 

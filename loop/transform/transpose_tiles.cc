@@ -1,6 +1,6 @@
 // Row j of an n by n block in memory is n elements that lie together; iteration i of the loop wants
 // column i, which is made of the rows in registers (transpose_registers.h). Rows are loaded part by
-// part, or, on CPUs that shuffle parts fast, as they are where they are lines apart. A block at the
+// part. On CPUs that shuffle parts fast, rows that are lines apart are loaded whole. A block at the
 // edge has zeros where rows or columns are missing.
 #include <algorithm>
 #include <cstdint>
@@ -52,8 +52,8 @@ class Transposer : public StmtMutator {
   }
 
  private:
-  // The row that the first lane of iteration `from` is in, when `e` gathers one element of each of
-  // `lanes` rows and moves on by one element an iteration.
+  // The row that the first lane of iteration `from` is in, if `e` gathers one element of each of
+  // `lanes` rows and moves on by one element per iteration.
   static std::optional<Expr> FirstRow(const Expr& e, const ForNode& loop, const Expr& from,
                                       std::int64_t lanes) {
     const auto* load = e.As<LoadNode>();
@@ -70,7 +70,7 @@ class Transposer : public StmtMutator {
     return Simplify(rest + from);
   }
 
-  // How many lanes a load reads when these are the first ones, whatever the iteration.
+  // How many lanes a load reads, if these are the first ones in every iteration.
   static std::optional<std::int64_t> RowsOf(const LoadNode& load) {
     const std::int64_t lanes = load.indices[0].dtype().lanes();
     if (!load.predicate.defined()) return lanes;
@@ -149,7 +149,7 @@ class Transposer : public StmtMutator {
     return result;
   }
 
-  // Rows that are no whole lines apart would mostly lie in one line more than parts of them do.
+  // Rows that are not whole lines apart would mostly lie in one line more than parts of them do.
   bool LoadsWholeRows(const LoadNode& gather) const {
     const auto* stride = gather.indices[0].As<RampNode>()->stride.As<IntImmNode>();
     return loads_ == RowLoads::kWhole && stride != nullptr &&

@@ -8,7 +8,7 @@
 namespace tenon::loop {
 namespace {
 
-// The code of longer loops would outgrow the instruction cache: they are unrolled in parts.
+// The code of longer loops would outgrow the instruction cache, so they are unrolled in parts.
 constexpr std::int64_t kMaxUnrolled = 128;
 constexpr std::int64_t kPart = 16;
 

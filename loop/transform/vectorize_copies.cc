@@ -1,8 +1,8 @@
-// Short copies, of rows of padded images for instance: LLVM unrolls such loops whole before it
-// looks for vectors, and copies element by element. As many lanes as fill a register, or the
+// Short copies, of rows of padded images for instance. LLVM unrolls such loops whole before it
+// looks for vectors, and copies element by element. Here, as many lanes as fill a register, or the
 // largest power of two of them that the row fills, are moved at a time. The last vector ends with
-// the row and moves some elements twice. Of loops whose length is known only when they run, which
-// LLVM makes calls of memcpy and memset, the last vector is under a mask.
+// the row and moves some elements twice. LLVM turns loops whose length is known only at run time
+// into calls of memcpy and memset; here, their last vector is under a mask.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -19,7 +19,7 @@ constexpr std::int64_t kVectorBytes = 64;
 constexpr std::int64_t kMinElements = 4;
 // Longer loops LLVM vectorises as they are.
 constexpr std::int64_t kMaxElements = 128;
-// Narrower elements have masks with AVX-512 alone.
+// Narrower elements have masks only with AVX-512.
 constexpr std::size_t kMinMaskedBytes = 4;
 
 bool LiesAlong(const Expr& index, const Var& var) {

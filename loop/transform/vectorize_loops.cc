@@ -44,7 +44,7 @@ class Widener : public StmtMutator {
     if (const auto* select = e.As<SelectNode>();
         select != nullptr && select->lazy && (Varies(select->condition) || mask_.defined()))
       return SelectByLane(*select);
-    // One call a lane; the order of effects would change.
+    // There would be one call per lane, and the order of effects would change.
     if (const auto* call = e.As<ExternCallNode>();
         call != nullptr && (call->callee->effect != Effect::kPure || mask_.defined()) && Varies(e))
       failed_ = true;
@@ -129,11 +129,11 @@ class Widener : public StmtMutator {
     const Expr rest = linear.ToExpr();
     if (Varies(rest)) return std::nullopt;
     const Expr base = Simplify(rest + min_ * stride);
-    // A zero stride after cancelling: every lane has the same value.
+    // If the stride cancels to zero, every lane has the same value.
     return stride == 0 ? Broadcast(base, lanes_) : Ramp(base, stride, lanes_);
   }
 
-  // A select that guards loads: each side loads in its own lanes only.
+  // A select that guards loads. Each side loads in its own lanes only.
   Expr SelectByLane(const SelectNode& n) {
     const Expr condition = (*this)(n.condition);
     if (failed_) return n.on_true;
@@ -159,7 +159,8 @@ class Widener : public StmtMutator {
     return Seq({then_case, Where(Not(condition), false, [&] { return MutateStmt(n.else_case); })});
   }
 
-  // What `part` gives when only the lanes of `condition` run; `some` when one of them surely does.
+  // What `part` gives if only the lanes of `condition` run. `some`: at least one of them surely
+  // runs.
   template <typename Part>
   std::invoke_result_t<Part> Where(const Expr& condition, bool some, const Part& part) {
     const Expr outer = std::exchange(mask_, mask_.defined() ? mask_ && condition : condition);
@@ -172,9 +173,10 @@ class Widener : public StmtMutator {
     return result;
   }
 
-  // Whether any lane runs, when those that do lie beside each other. Each conjunct bounds them from
-  // one side, which the lane next to that bound may be asked about; bounds of both sides must leave
-  // a lane between them, which they do where the steps to it are no longer than one lane.
+  // The condition that any lane runs, if those that run lie beside each other. Each conjunct bounds
+  // them from one side, and the lane next to that bound tells whether it holds. Bounds from both
+  // sides must leave a lane between them, which they do if the steps to it are at most one lane
+  // long.
   std::optional<Expr> SomeLaneRuns(const Expr& condition) const {
     std::vector<Expr> parts;
     SplitConjunction(condition, &parts);
@@ -233,7 +235,7 @@ class LoopVectorizer : public StmtMutator {
   }
 
  private:
-  // The iterations [min, min + lanes) at once; nothing where the body cannot be.
+  // The iterations [min, min + lanes) at once. Nothing if the body cannot run so.
   static std::optional<Stmt> Widened(const ForNode& loop, const Expr& min, std::int64_t lanes,
                                      const Stmt& body) {
     if (lanes == 1) return Substitute(body, {{loop.var, min}});

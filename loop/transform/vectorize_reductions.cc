@@ -1,22 +1,22 @@
-// Shapes that LLVM's vectoriser leaves scalar or makes little of, as loops that VectorizeLoops
-// takes.
+// Turns shapes that LLVM's vectoriser leaves scalar or makes little of into loops that
+// VectorizeLoops takes.
 //
 // `for k: r = r op f(k)`, where f calls a function of the vector math library: blocks of f's values
 // come first, in vectors, and are combined afterwards, in the same order.
 //
 // Any reduction that may go in another order and whose operation gives r when it combines r with r
-// (any, the extrema of integers, the pairs of argmax): each lane keeps a result of its own, all
-// starting from r; halves of the lanes are combined until one is left. The order depends on the
-// extent alone. Elements may be taken twice, so that no block is a part of one. Where a value rises
-// with k, as the index of argmax does, lanes start from the first block instead: which of two
-// indices is the smaller one is known then, and a step of argmax is two comparisons.
+// (any, the extrema of integers, the pairs of argmax): each lane keeps a result of its own, and all
+// start from r. Halves of the lanes are combined until one is left. The order depends on the extent
+// alone. Elements may be taken twice, so that all blocks are whole. If a value rises with k, as the
+// index of argmax does, lanes start from the first block instead. Then it is known which of two
+// indices is the smaller one, and a step of argmax is two comparisons.
 //
-// The last block of a split has min(c, x) iterations; where these are too few for vectors, the loop
-// stays. An extent that is a parameter of the function may have any value: it gets blocks of all
+// The last block of a split has min(c, x) iterations. If these are too few for vectors, the loop
+// stays. An extent that is a parameter of the function may have any value, so it gets blocks of all
 // lanes for long rows, and of fewer for short ones.
 //
-// The extremum of floats likewise, with NaN in a part of its own (reduction_lanes.h). What each
-// iteration fetches before it does anything else, a block fetches line by line.
+// The extremum of floats goes the same way, with NaN in a part of its own (reduction_lanes.h). What
+// each iteration fetches before it does anything else, a block fetches line by line.
 #include <algorithm>
 
 #include "tenon/loop/simplify/guards.h"
@@ -34,7 +34,7 @@ namespace {
 constexpr std::int64_t kBytes = 256;
 constexpr std::int64_t kMaxLanes = 128;
 constexpr std::int64_t kMinLanes = 8;
-// Lanes of blocks for long rows by those for short ones, where the extent is open.
+// How many times as many lanes blocks have for long rows as for short ones, if the extent is open.
 constexpr std::int64_t kLongByShort = 4;
 
 class ReductionVectorizer : public StmtMutator {
@@ -68,7 +68,7 @@ class ReductionVectorizer : public StmtMutator {
         const bool is_extremum = IsFloatExtremum(*update);
         if (is_extremum || MayReorder(*update)) {
           const auto by_lane = [&](std::int64_t count, const Stmt& otherwise) {
-            // Whole blocks need one.
+            // Whole blocks need at least one block.
             return If(n->extent >= count,
                       is_extremum ? ExtremumByLane(*n, *update, count, fetches)
                                   : LaneByLane(*n, *update, count, fetches, bounds_),
@@ -85,7 +85,8 @@ class ReductionVectorizer : public StmtMutator {
   }
 
  private:
-  // Of parameters alone: the same for all iterations of the loops around it.
+  // Whether the extent has parameters alone, so that it is the same for all iterations of the loops
+  // around it.
   bool IsOpen(const Expr& extent) const {
     if (extent.As<IntImmNode>() != nullptr || LoadsAnything(extent)) return false;
     bool is_open = true;
@@ -95,7 +96,7 @@ class ReductionVectorizer : public StmtMutator {
     return is_open;
   }
 
-  // In any order, and r op r = r.
+  // Whether the order is free, and r op r = r.
   static bool MayReorder(const ReductionUpdate& update) {
     if (!update.joined.empty()) {
       return std::all_of(update.stores.begin(), update.stores.end(),

@@ -1,13 +1,13 @@
-// Sums of floats that may go in any order over terms that lie side by side in memory, of which
-// there are not as many as fill LLVM's accumulators: LLVM sums what is left over in shorter vectors
-// and then one by one, which for rows of a thousand takes as long as half of the row. Sums of what
-// the kernel has just computed become vectors here too, for FuseLoops to find.
+// Sums of floats that may go in any order over terms that lie side by side in memory, and whose
+// number is not a multiple of what fills LLVM's accumulators. LLVM sums what is left over in
+// shorter vectors and then one by one, which for rows of a thousand takes as long as half of the
+// row. Sums of what the kernel has just computed become vectors here, too, for FuseLoops to find.
 //
-// Each lane keeps a sum of its own over blocks of all lanes. What is left over is read as a
-// block that ends with the row, in which what has been taken already counts as 0, so that nothing
+// Each lane keeps a sum of its own over blocks of all lanes. What is left over is read as a block
+// that ends with the row. Elements that have been taken already count as 0 in it, so that nothing
 // beyond the row is read and no load needs a mask. Then halves of the lanes are added up until one
-// is left. The order depends on the extent alone. Elements that do not fill the lanes, as a block
-// of values of vector mathematics, take as many lanes as the largest power of two of them.
+// is left. The order depends on the extent alone. Elements that do not fill the lanes, such as a
+// block of values of vector mathematics, take the largest power of two of lanes that they fill.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -22,7 +22,7 @@
 namespace tenon::loop {
 namespace {
 
-// Of the accumulators: several vector registers, which hide how long an addition takes.
+// The bytes of the accumulators: several vector registers, which hide how long an addition takes.
 constexpr std::int64_t kBytes = 256;
 constexpr std::int64_t kRegisterBytes = 64;
 // Elements of a block, of values of vector mathematics for instance, that LLVM would add one by
@@ -112,7 +112,7 @@ class SumVectorizer : public StmtMutator {
     const DataType type = store.buffer->dtype;
     const Buffer sums = Buffer::Make(store.buffer->name + ".lanes", type, {lanes});
     const Var lane(loop.var.name() + ".lane"), block(loop.var.name() + ".block");
-    // Where a row is stored just before it is read, vectors of one register find what they read.
+    // If a row is stored just before it is read, vectors of one register find what they read.
     const std::int64_t width =
         ReadsAllocated(store) ? kRegisterBytes / static_cast<std::int64_t>(type.bytes()) : lanes;
     const auto in_lanes = [&](std::int64_t count, const std::function<Expr(const Expr&)>& value) {

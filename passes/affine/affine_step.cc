@@ -128,7 +128,7 @@ std::optional<Affine> ReadAffine(const CallNode& call, std::size_t side,
 Expr ChannelConstant(const std::vector<double>& values, const ir::Type& type,
                      const std::vector<std::size_t>& axes, std::int64_t* flushed) {
   const auto& tensor = *type.As<ir::TensorTypeNode>();
-  // One value for all channels stays a scalar, which kernels hold in their code.
+  // A single value for all channels stays a scalar, which kernels hold in their code.
   if (!values.empty() &&
       std::all_of(values.begin(), values.end(), [&](double value) { return value == values[0]; }))
     return ir::Constant::Make(RoundOnce({}, {values[0]}, tensor.dtype, flushed));

@@ -27,8 +27,8 @@ struct Affine {
 // Whether the call is add, subtract, multiply, divide, negative or nn.bias_add.
 bool IsAffineOp(const ir::CallNode& call);
 
-// The call as a map of args[side], whose channels run along `axes`. Nothing when it is not one;
-// `reason` then says why not.
+// The call as a map of args[side], whose channels run along `axes`. Nothing if it is not such a
+// map; `reason` then says why.
 std::optional<Affine> ReadAffine(const ir::CallNode& call, std::size_t side,
                                  const std::vector<std::size_t>& axes, const ConstantValues& values,
                                  std::string* reason);

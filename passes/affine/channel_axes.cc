@@ -95,7 +95,7 @@ const std::array<Row, 8>& Table() {
 
 bool IsTensor(const ir::Type& type) { return type && type.As<ir::TensorTypeNode>() != nullptr; }
 
-// What a user's rule says must be there.
+// Requires that the axes which a user's rule names exist.
 void RequireAxes(const CallNode& call, const ChannelAxes& axes) {
   const auto require = [&](const std::vector<std::size_t>& named, const ir::Type& type,
                            const char* of) {

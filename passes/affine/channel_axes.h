@@ -15,7 +15,7 @@ namespace tenon::passes {
 using ChannelAxes = ops::ChannelAxes;
 
 // Nothing for any other operator, and for layouts whose blocks come before their axis. Throws
-// InvalidArgument for a user's rule that names axes which are not there.
+// InvalidArgument for a user's rule that names axes which do not exist.
 std::optional<ChannelAxes> ChannelAxesOf(const ir::CallNode& call);
 
 // Whether a call, of one tensor, gives s * f(x) for s * x with every s > 0, element by element:

@@ -36,7 +36,8 @@ using ExprTable = std::unordered_map<Expr, T, ir::ExprHash>;
 bool AllPositive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
 }
-// Float32 or float64 of known extents, which are numbers along the axes of channels.
+// Whether the type is float32 or float64 with known extents, which are numbers along the axes of
+// channels.
 bool CanFold(const ir::Type& type, const std::vector<std::size_t>& axes) {
   const auto* tensor = type.As<TensorTypeNode>();
   if (tensor == nullptr || (tensor->dtype != Float32 && tensor->dtype != Float64)) return false;

@@ -47,7 +47,8 @@ ir::Module CombineParallelDense(const ir::Module& module, int min_num_branches, 
            },
        .are_alike =
            [is_batch](const CallNode& a, const CallNode& b) {
-             // Equal along the axis that is summed over; in a batch also along the other one.
+             // Weights must be equal along the axis that is summed over, and in a batch also along
+             // the other one.
              return OutType(a) == OutType(b) && WeightShape(a)[1] == WeightShape(b)[1] &&
                     (!is_batch || WeightShape(a)[0] == WeightShape(b)[0]);
            },

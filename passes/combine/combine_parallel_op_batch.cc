@@ -27,7 +27,7 @@ Expr FindBinary(const std::string& name) {
   return op;
 }
 
-// The attributes of the wide call; nothing where it has no field for one that the branch sets.
+// The attributes of the wide call. Nothing if it has no field for one that the branch sets.
 std::optional<attrs::Attrs> AttrsOf(const CallNode& branch, const Expr& batch_op) {
   const auto& known = ops::Known();
   if (branch.callee == known.dense && batch_op == known.batch_matmul) {

@@ -25,7 +25,7 @@ class BranchHomes {
   explicit BranchHomes(const ir::Expr& function);
 
   Branches BranchesOf(const ir::Expr& an_if) const { return branches_.at(an_if); }
-  // Of something that a branch reads.
+  // Where something is that a branch reads.
   enum class Place {
     kInside,    // of the branch
     kAround,    // a value of what is around it

@@ -1,5 +1,5 @@
-// Inner ifs first, so that a branch is walked without what is inside the ifs in it: each expression
-// is looked at in its own branch only, however deep ifs nest.
+// Inner ifs come first, so that a branch is walked without what is inside the ifs in it. Each
+// expression is looked at only in its own branch, however deep ifs nest.
 #include "tenon/passes/control/outline_branches.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ class Outliner {
     std::vector<Expr> arguments;  // the condition first
   };
 
-  // The branch of an if whose condition is a constant; null for all else.
+  // The branch that is taken of an if whose condition is a constant. Null for all else.
   static Expr ChosenBranch(const Expr& e) {
     const auto* branches = e.As<IfNode>();
     const auto* constant =
@@ -82,7 +82,7 @@ class Outliner {
     return *constant->data.data<bool>() ? branches->then_branch : branches->else_branch;
   }
 
-  // Producers first, where `before` gives those of a node. Each node once.
+  // Visits each node once, producers first. `before` gives the producers of a node.
   template <typename Before, typename Visit>
   static void Walk(const Expr& root, const Before& before, const Visit& visit) {
     struct Frame {
@@ -115,7 +115,7 @@ class Outliner {
     return chosen ? std::vector<Expr>{chosen} : dispatches_.at(e).arguments;
   }
 
-  // An expression with calls for its ifs and with `values` for what stands in it.
+  // An expression with calls in place of its ifs, and with `values` in place of their keys.
   Expr Rewritten(const Expr& root, const ir::ExprMap& values) const {
     ir::NodeTable<Expr> memo;
     Walk(

@@ -18,11 +18,10 @@ inline constexpr char kOutlined[] = "Outlined";
 
 // Whether there is an if that OutlineBranches would change.
 bool HasBranches(const ir::Module& module);
-// Afterwards an if is nowhere but alone in a function, over a parameter and two calls of functions
-// with parameters as arguments. Requires checked types, and infers those of what it makes. What
-// only one branch uses goes into the branch's function; other values become its arguments. An if
-// whose condition is a constant becomes its branch. RestoreBranches (pass_manager.h) is the
-// inverse.
+// Afterwards every if is alone in a function, over a parameter and two calls of functions with
+// parameters as arguments. Requires checked types, and infers those of what it makes. What only one
+// branch uses goes into the branch's function; other values become its arguments. An if whose
+// condition is a constant becomes its branch. RestoreBranches (pass_manager.h) is the inverse.
 ir::Module OutlineBranches(const ir::Module& module);
 
 }  // namespace tenon::passes

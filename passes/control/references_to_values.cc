@@ -99,7 +99,7 @@ class Evaluation {
   }
 
  private:
-  // An expression, the number of a cell, or fields of which some are cells.
+  // An expression, the number of a cell, or fields, some of which are cells.
   struct Value {
     Expr expr = {};
     std::optional<std::size_t> cell = std::nullopt;

@@ -11,10 +11,10 @@
 
 namespace tenon::passes {
 
-// A module without references comes back as it is; types are inferred of any other, before and
-// after. Arguments are evaluated from left to right and a let's value before its body. Throws
-// Unimplemented where it cannot be told which reference is meant: one that a function returns, that
-// a branch of an if gives, that is passed twice or in a tuple, or that @main takes.
+// A module without references comes back as it is. For any other, types are inferred before and
+// after. Arguments are evaluated from left to right, and a let's value before its body. Throws
+// Unimplemented if it is not known which reference is meant: one that a function returns, that a
+// branch of an if gives, that is passed twice or in a tuple, or that @main takes.
 ir::Module ReferencesToValues(const ir::Module& module);
 
 }  // namespace tenon::passes

@@ -110,14 +110,14 @@ class Rewriter {
     stack_.push_back(std::move(frame));
   }
 
-  // What only passes before this one read: its value is what it marks, of which no kernel copies
-  // it.
+  // Whether only passes before this one read the call. Its value is what it marks, and no kernel
+  // copies that.
   static bool IsMark(const CallNode& call) {
     const ops::KnownOps& known = ops::Known();
     return call.callee == known.stop_fusion || call.callee == known.compiler_begin ||
            call.callee == known.compiler_end;
   }
-  // Kernels take and give arrays.
+  // Whether references go in or out. Kernels take and give arrays.
   static bool HasReferences(const CallNode& call) {
     const auto is_reference = [](const ir::Type& type) {
       return type.As<ir::RefTypeNode>() != nullptr;

@@ -16,7 +16,7 @@ constexpr std::size_t kAllAxes = std::numeric_limits<std::size_t>::max();
 // checked types. 0 when nothing is known about the operator.
 std::size_t SharedAxes(const ir::CallNode& call, std::size_t argument);
 
-// The same for all ways in which `consumer` reads `producer`; kAllAxes where nothing is read by
+// The same for all ways in which `consumer` reads `producer`. It is kAllAxes if nothing is read by
 // index.
 std::size_t AxesOfEdge(const ir::Expr& producer, const ir::Expr& consumer);
 

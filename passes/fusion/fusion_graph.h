@@ -21,7 +21,7 @@ struct FusionNode {
   bool external = false;  // its value must exist outside any group
   std::vector<Edge> outputs;
 
-  // The nearest node to which all uses of this one lead; -1 when there is none.
+  // The nearest node to which all uses of this one lead, or -1 if there is none.
   int dominator = -1;
   int depth = 1;                                                 // in the tree of dominators
   ops::OpPattern dominator_pattern = ops::OpPattern::kElemWise;  // greatest on the way there

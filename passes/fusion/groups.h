@@ -6,8 +6,8 @@
 
 namespace tenon::passes {
 
-// Whether it is a group already: a kernel (Primitive), what matches a pattern (Composite), or what
-// belongs to a code generator (Codegen, Compiler).
+// Whether the function is a group already: a kernel (Primitive), a match of a pattern (Composite),
+// or part of a code generator's work (Codegen, Compiler).
 bool IsGroup(const ir::FunctionNode& function);
 
 }  // namespace tenon::passes

@@ -23,7 +23,7 @@ struct Channels {
   }
 };
 
-// Where the weight has the channels: all filters by the inputs of a group or, of a transposed
+// Where the weight has the channels: all filters by the inputs of a group or, in a transposed
 // convolution, all inputs by the filters of a group.
 template <typename AttrsType>
 Channels ChannelsOf(const CallNode& call) {
@@ -49,7 +49,7 @@ bool AreOfOneType(const CallNode& call) {
   return type(0) == type(1);
 }
 
-// Blocks of so many channels, and whether the call can have them.
+// Whether the call can have blocks of so many channels.
 template <typename AttrsType>
 bool MayTakeBlocks(const CallNode& call, const ChannelBlocks& blocks) {
   if (!AreStatic(call) || !AreOfOneType(call) || ops::HasBlocks(call.attrs.As<AttrsType>()))

@@ -1,5 +1,5 @@
-// Convolutions over blocks of channels. In the place of nn.conv2d comes nn.contrib_conv2d_NCHWc or
-// its depthwise form; the others take the layouts themselves.
+// Convolutions over blocks of channels. nn.contrib_conv2d_NCHWc or its depthwise form takes the
+// place of nn.conv2d; the other operators take the layouts themselves.
 #ifndef TENON_PASSES_LAYOUT_BLOCKED_CONV_H_
 #define TENON_PASSES_LAYOUT_BLOCKED_CONV_H_
 

@@ -34,7 +34,7 @@ void RequireOrder(const std::string& op, const std::string& layout, const std::s
                                  "\"; it must be an order of ", letters));
 }
 
-// A convolution with channels last has those of its kernel last, too.
+// The kernel's layout for a data layout. If the data has its channels last, so has the kernel.
 std::string DefaultKernel(const std::string& data, const std::string& own) {
   if (data.back() != 'C') return own;
   std::string spatial;

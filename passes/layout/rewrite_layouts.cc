@@ -143,7 +143,7 @@ class Rewriter {
     if (!IsWholeLayout(named.output) ||
         !std::all_of(named.inputs.begin(), named.inputs.end(), IsWholeLayout))
       return WithPlainChildren(original, rebuilt);
-    // Where producer and consumer name axes differently, the consumer's old layout counts.
+    // If producer and consumer name axes differently, the consumer's old layout counts.
     bool is_moved = false;
     std::vector<std::string> arrive;
     for (std::size_t i = 0; i < operands->size(); ++i) {

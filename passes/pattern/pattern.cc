@@ -27,7 +27,7 @@ Pattern Constrained(const Pattern& inner, std::function<bool(const ir::Expr&)> c
   return Make(ConstrainedPattern{inner, std::move(condition)});
 }
 
-// Of the arguments in Relax those that are expressions here.
+// Keeps those arguments in Relax that are expressions here.
 void DropAttributes(const IsOpPattern& op, std::vector<Pattern>* args) {
   const auto in_range = [&](std::size_t place) { return place < args->size(); };
   const auto dropped = std::ranges::count_if(op.attributes, in_range);

@@ -39,7 +39,7 @@ class Pattern {
   Pattern CallWith(std::vector<Pattern> args) const;
   // A call of this pattern with any arguments.
   Pattern WithAnyArgs() const;
-  // wrap(this), or this alone where the former does not match.
+  // wrap(this), or this alone if the former does not match.
   Pattern Optional(const std::function<Pattern(const Pattern&)>& wrap) const;
 
   // This pattern, restricted to calls and functions with the attribute.
@@ -95,7 +95,7 @@ Pattern MakeFusedBiasActivationPattern(const std::string& op, bool with_bias = f
 struct WildcardPattern {};
 struct IsOpPattern {
   ir::Expr op;
-  // Of a name in Relax: ops::RelaxAttributeArguments.
+  // For a name in Relax: ops::RelaxAttributeArguments.
   std::vector<std::size_t> attributes = {};
 };
 struct IsVarPattern {

@@ -31,15 +31,13 @@ DataType TypeOf(const Expr& e) {
              : DataType();
 }
 
-bool IsHalf(DataType type) { return type == Float16 || type == BFloat16; }
-
 // Makes sums float32 where the attributes name a half type, or none when `name_type` holds.
 attrs::Attrs Widened(const attrs::Attrs& attrs, bool name_type) {
   attrs::Attrs widened = attrs;
   for (const char* field : {"dtype", "out_dtype"}) {
     const attrs::Value value = attrs.Get(field);
     const auto* named = value.As<DataType>();
-    if (named != nullptr && (IsHalf(*named) || (named->is_void() && name_type)))
+    if (named != nullptr && (named->is_half() || (named->is_void() && name_type)))
       widened = widened.With(field, attrs::Value(Float32));
   }
   return widened;
@@ -59,14 +57,14 @@ class Widener {
     if (sums == nullptr) return rebuilt;
     // All operands have one type.
     const DataType type = TypeOf(original.As<CallNode>()->args[0]);
-    if (!IsHalf(type)) return rebuilt;
+    if (!type.is_half()) return rebuilt;
     const bool keeps_operands = *sums == ops::HalfSums::kOfProducts && type == BFloat16;
     if (keeps_operands && TypeOf(original) == Float32) return rebuilt;
     std::vector<Expr> operands;
     for (const Expr& arg : call->args) operands.push_back(keeps_operands ? arg : Wide(arg));
     const Expr sum = InferCall(ir::Call::Make(
         call->callee, std::move(operands), Widened(call->attrs, keeps_operands), rebuilt.span()));
-    return IsHalf(TypeOf(original)) ? InferCall(ops::Cast(sum, TypeOf(original))) : sum;
+    return TypeOf(original).is_half() ? InferCall(ops::Cast(sum, TypeOf(original))) : sum;
   }
 
  private:

@@ -145,8 +145,8 @@ const QnnRules& Rules() {
   return rules;
 }
 
-// By a user's rule. It sees variables for the arguments, so that the type of what it makes can be
-// compared with the call's.
+// The call, lowered by a user's rule. The rule sees variables for the arguments, so that the type
+// of what it makes can be compared with the call's.
 Expr Lowered(const ops::LoweringRule& rule, const ir::CallNode& typed, const ir::CallNode& now) {
   ops::LoweringCall call{now.attrs, {}, typed.checked_type};
   ir::ExprMap arguments;

@@ -18,7 +18,8 @@ bool IsConstant(const Expr& e) {
                           : std::all_of(tuple->fields.begin(), tuple->fields.end(), IsConstant);
 }
 
-// The value of a quantised call over constants; the call itself where it is none, or too costly.
+// The value of a quantised call over constants. It is `e` itself if that is no such call, or if the
+// value is too costly.
 Expr Folded(const Expr& e, const ConstantEvaluator& evaluate, const Target& target) {
   const auto* call = e.As<ir::CallNode>();
   if (call == nullptr || call->op() == nullptr || !call->op()->name.starts_with("qnn.") ||

@@ -1,5 +1,5 @@
-// Folds quantised operators over constants, which FoldConstant leaves, as they have no computes:
-// each is written out in operators on integers (CanonicalizeQnn), which are then folded.
+// Folds quantised operators over constants, which FoldConstant leaves, since they have no computes.
+// Each is written out in operators on integers (CanonicalizeQnn), which are then folded.
 //
 // Requires checked types and leaves them. Ordinary calls are folded, too.
 //

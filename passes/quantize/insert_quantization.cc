@@ -24,8 +24,8 @@ using ir::Expr;
 
 constexpr float kSteps = 255;    // of uint8
 constexpr float kLargest = 127;  // of int8: -128 is not used, so that negation is exact
-// Scales below are not normal numbers, and their reciprocals overflow.
-constexpr float kLeastScale = std::numeric_limits<float>::min() * 4;
+// Smaller scales are not normal numbers, and their reciprocals overflow.
+constexpr float kMinScale = std::numeric_limits<float>::min() * 4;
 
 void CheckRanges(const QuantizationPlan& plan, std::span<const ByteRange> ranges) {
   if (ranges.size() != plan.values.size())
@@ -42,7 +42,7 @@ void CheckRanges(const QuantizationPlan& plan, std::span<const ByteRange> ranges
 // The nearest byte to each end and 0 exactly.
 ops::QnnParameters ParametersFor(const ByteRange& range) {
   const float low = std::min(range.low, 0.0F), high = std::max(range.high, 0.0F);
-  const float scale = std::max(high / kSteps - low / kSteps, kLeastScale);
+  const float scale = std::max(high / kSteps - low / kSteps, kMinScale);
   const float zero_point = std::clamp(std::nearbyint(-low / scale), 0.0F, kSteps);
   return {ops::Scalar(scale), ops::Scalar(zero_point, UInt8)};
 }
@@ -58,7 +58,7 @@ class ByteWeight {
     scales_.assign(static_cast<std::size_t>(channels_), 0);
     for (std::int64_t i = 0; i < weight.size(); ++i)
       scales_[ChannelOf(i)] = std::max(scales_[ChannelOf(i)], std::fabs(Given(i)));
-    for (float& scale : scales_) scale = std::max(scale / kLargest, kLeastScale);
+    for (float& scale : scales_) scale = std::max(scale / kLargest, kMinScale);
   }
 
   float Given(std::int64_t i) const { return weight_.data<float>()[i]; }

@@ -1,5 +1,5 @@
 // InsertQuantization: puts qnn.quantize and qnn.dequantize around the values of a plan, and makes
-// its weights constants of int8: the second half of post-training quantisation.
+// its weights constants of int8. It is the second half of post-training quantisation.
 //
 // The result computes in floating point with rounded values, as QDQ models do; compiling turns it
 // into integers (FakeQuantizationToInteger). Values are uint8 with a zero point, weights int8
@@ -15,7 +15,7 @@
 
 namespace tenon::passes {
 
-// What a value is rounded within; what is outside becomes the nearest end.
+// The range within which a value is rounded. What is outside becomes the nearest end.
 struct ByteRange {
   float low = 0, high = 0;
 };
@@ -26,7 +26,8 @@ struct ByteRange {
 ir::Module InsertQuantization(const ir::Module& module, const QuantizationPlan& plan,
                               std::span<const ByteRange> ranges);
 
-// The mean square error of a weight of float32 as its bytes, over its mean square; 0 where it is 0.
+// The mean square error of a float32 weight as bytes, divided by its mean square. It is 0 for a
+// weight of zeros.
 double WeightNoise(const NDArray& weight, std::optional<std::size_t> axis);
 
 }  // namespace tenon::passes

@@ -1,8 +1,8 @@
 // One walk from the result to the inputs counts for each value how many of its readers take bytes.
-// A value whose readers all do is bytes itself, and so its producer may read bytes, too. Where a
-// value is quantised is then moved before operators that only move elements, which take bytes as
-// they take floats. The idea is that of the annotation rules of "A White Paper on Neural Network
-// Quantization" (Nagel et al., 2021), section 2.3.
+// A value whose readers all take bytes is bytes itself, and so its producer may read bytes, too.
+// The place where a value is quantised is then moved before operators that only move elements,
+// which take bytes as they take floats. The idea is that of the annotation rules of "A White Paper
+// on Neural Network Quantization" (Nagel et al., 2021), section 2.3.
 #include "tenon/passes/quantize/quantization_plan.h"
 
 #include <algorithm>
@@ -33,13 +33,13 @@ bool IsProduct(const Expr& op) {
   return op == known.conv2d || op == known.dense || op == known.matmul || op == known.batch_matmul;
 }
 
-// An operator of two values that has a form on bytes.
+// Whether it is an operator of two values that has a form on bytes.
 bool IsArithmetic(const Expr& op) {
   const auto& known = ops::Known();
   return op == known.add || op == known.subtract || op == known.multiply;
 }
 
-// Operators that give bytes of the same scale as they are given, whatever the bytes are.
+// Whether the operator gives bytes of the same scale as it gets, whatever the bytes are.
 bool OnlyMoves(const Expr& op) {
   const auto& known = ops::Known();
   return MovingRule(op) != nullptr && !(op == known.relu) && !(op == known.clip) &&
@@ -51,7 +51,7 @@ bool IsFinite(const NDArray& values) {
   return std::all_of(first, first + values.size(), [](float v) { return std::isfinite(v); });
 }
 
-// Why the product has no form on bytes; empty: it has one.
+// Why the product has no form on bytes. Empty if it has one.
 std::string RefusalOf(const CallNode& call) {
   const auto& known = ops::Known();
   for (const Expr& arg : call.args) {

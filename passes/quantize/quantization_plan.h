@@ -1,10 +1,10 @@
-// Which values of a module are worth keeping as bytes: the first half of post-training
+// Which values of a module are worth keeping as bytes. This is the first half of post-training
 // quantisation.
 //
 // Products of float32 (nn.conv2d, nn.dense, nn.matmul, nn.batch_matmul) read both operands as
-// bytes. Sums, differences, products and concatenations of two values and means do where everything
-// that reads their result does, so that residual branches stay in bytes. Other operators stay in
-// floating point. What ifs and function literals compute is left as it is.
+// bytes. Means, and sums, differences, products and concatenations of two values, do so if
+// everything that reads their result does. So residual branches stay in bytes. Other operators stay
+// in floating point. What ifs and function literals compute is left as it is.
 //
 //   QuantizationPlan plan = PlanQuantization(InferType(module));
 //   // measure the range of each of plan.values
@@ -24,7 +24,7 @@
 namespace tenon::passes {
 
 struct QuantizationPlan {
-  // An argument that is read as bytes; of a concatenation, a field of its tuple. `call` is
+  // An argument that is read as bytes. For a concatenation, it is a field of its tuple. `call` is
   // `reader`, or what moves the elements to it.
   struct Operand {
     ir::Expr call;
@@ -50,7 +50,7 @@ struct QuantizationPlan {
   std::vector<Refusal> refusals;   // products that are not, except those that are not wanted
 };
 
-// Of @main. Requires checked types. `wanted` says which products to take; null: all.
+// The plan of @main. Requires checked types. `wanted` says which products to take; null: all.
 QuantizationPlan PlanQuantization(
     const ir::Module& module, const std::function<bool(const ir::Expr& product)>& wanted = nullptr);
 

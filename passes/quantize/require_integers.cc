@@ -18,11 +18,11 @@ bool IsCallOf(const Expr& e, const char* op) {
   return call != nullptr && call->op() != nullptr && call->op()->name == op;
 }
 
-// The first call whose value comes of a qnn.dequantize and goes into a qnn.quantize; null where
+// The first call whose value comes from a qnn.dequantize and goes into a qnn.quantize. Null if
 // there is none.
 const ir::CallNode* FirstBetween(const Expr& function) {
   std::vector<Expr> order;
-  std::unordered_set<Expr, ir::ExprHash> real;  // values that come of integers
+  std::unordered_set<Expr, ir::ExprHash> real;  // values that come from integers
   ir::VisitPostOrder(function, [&](const Expr& e) {
     order.push_back(e);
     const std::vector<Expr> children = ir::Children(e);

@@ -1,5 +1,5 @@
-// Refuses a module that computes in floating point between qnn.dequantize and qnn.quantize: for
-// those who want to know that FakeQuantizationToInteger left nothing.
+// Refuses a module that computes in floating point between qnn.dequantize and qnn.quantize. It is
+// for those who want to know that FakeQuantizationToInteger left nothing.
 #ifndef TENON_PASSES_QUANTIZE_REQUIRE_INTEGERS_H_
 #define TENON_PASSES_QUANTIZE_REQUIRE_INTEGERS_H_
 
@@ -7,8 +7,8 @@
 
 namespace tenon::passes {
 
-// `module` itself. Throws Unimplemented, naming the first operator between the two and the function
-// that it stands in.
+// Returns `module` itself. Throws Unimplemented, naming the first operator between the two and the
+// function that it is in.
 ir::Module RequireIntegers(const ir::Module& module);
 
 }  // namespace tenon::passes

@@ -13,9 +13,9 @@ namespace tenon::passes {
 enum class Arithmetic { kAdd, kSubtract, kMultiply };
 
 // a op b, where one of the shapes broadcasts to the other. Integers wrap around; floats are
-// calculated in double precision and rounded once. Nothing for other shapes and element types.
-// Nothing either where a result is not finite (inf takes no other order: (x - 1) * inf is no
-// x * inf - inf), nonzero factors give a product that is not a normal number, or constants cancel
+// calculated in double precision and rounded once. Nothing for other shapes and element types. Also
+// nothing if a result is not finite (with inf the order counts: (x - 1) * inf is not x * inf -
+// inf), if nonzero factors give a product that is not a normal number, or if constants cancel
 // (SumsOfConstants).
 std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray& b);
 

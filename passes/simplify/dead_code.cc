@@ -11,9 +11,9 @@ namespace {
 
 using ir::Expr;
 
-// What the result of a function needs, found by walking from the result: the value of a let is
-// needed only when its variable is, or when the value may have effects. There is one walk, so a
-// chain of lets that each need the one before takes linear time.
+// What the result of a function needs, found by walking from the result. The value of a let is
+// needed only if its variable is, or if the value may have effects. There is one walk, so a chain
+// of lets that each need the one before takes linear time.
 class Needed {
  public:
   Needed(const Expr& function, bool ignore_impurity) {
@@ -86,7 +86,7 @@ std::vector<const ir::LetNode*> ReadOnce(const Expr& function, const Needed& nee
   return lets;
 }
 
-// As ir::Substitute. A value has the type of its variable, so types stay.
+// Does what ir::Substitute does. A value has the type of its variable, so types stay.
 Expr WithValues(const Expr& expr, const ir::ExprMap& values) {
   return ir::RewritePostOrder(expr, [&](const Expr& original, const Expr& e) {
     const auto found = values.find(original);
@@ -105,12 +105,12 @@ Expr InlinedOnce(const Expr& function, const Needed& needed) {
                                                         : ir::KeepType(original, e);
     });
   };
-  // Outermost first, as a value is made of those before it.
+  // The outermost comes first, since a value is made from those before it.
   ir::ExprMap values;
   for (auto let = lets.rbegin(); let != lets.rend(); ++let)
     values.emplace((*let)->var, WithValues(without_lets((*let)->value), values));
   Expr result = without_lets(function);
-  // Once more for each level of lets within values.
+  // One more round for each level of lets within values.
   while (true) {
     const Expr next = WithValues(result, values);
     if (next == result) return result;
@@ -127,7 +127,7 @@ ir::Module DeadCodeElimination(const ir::Module& module, const DeadCodeOptions& 
       // Looks at the original value, because the rewritten one is another node.
       const auto* let = original.As<ir::LetNode>();
       if (let != nullptr && !needed.Keeps(*let)) return e.As<ir::LetNode>()->body;
-      // Of a tuple that is written there, nobody needs the other fields.
+      // If the tuple is written there, nobody needs its other fields.
       const auto* item = original.As<ir::TupleGetItemNode>();
       if (item != nullptr && item->tuple.kind() == ir::ExprKind::kTuple &&
           !needed.MayHaveEffects(item->tuple))

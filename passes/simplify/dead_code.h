@@ -11,7 +11,7 @@
 namespace tenon::passes {
 
 struct DeadCodeOptions {
-  bool inline_once = false;  // a value without effects that is read once stands where it is read
+  bool inline_once = false;      // puts a value without effects that is read once where it is read
   bool ignore_impurity = false;  // no call is taken to have effects
 };
 ir::Module DeadCodeElimination(const ir::Module& module, const DeadCodeOptions& options = {});

@@ -35,7 +35,7 @@ struct Axis {
     return least < std::min(end, result);
   }
   // The padding after the data with which `count` taps from `begin` on give as many results.
-  // Nothing where no padding does.
+  // Nothing if there is no such padding.
   std::optional<std::int64_t> AfterFor(std::int64_t begin, std::int64_t count) const {
     const std::int64_t span = ops::WindowSpan(count, dilation);
     const std::int64_t padded = data + before - begin * dilation;
@@ -50,13 +50,13 @@ struct Taps {
   std::int64_t begin = 0, count = 0, before = 0, after = 0;
 };
 
-// The taps that stay. Nothing where all do, and where none is used.
+// The taps that stay. Nothing if all stay, or if none is used.
 std::optional<Taps> TapsOf(const Axis& axis) {
   std::int64_t begin = 0, end = axis.taps;
   while (begin < end && !axis.IsUsed(begin)) ++begin;
   while (begin < end && !axis.IsUsed(end - 1)) --end;
   if (begin == end) return std::nullopt;
-  // A window that would begin inside the data keeps a tap more.
+  // If the window would begin inside the data, it keeps one more tap.
   begin = std::min(begin, axis.before / axis.dilation);
   for (; end <= axis.taps; ++end) {
     if (begin == 0 && end == axis.taps) return std::nullopt;
@@ -98,7 +98,8 @@ ops::Ints AllSides(const ops::Ints& padding, std::size_t axes) {
   return sides;
 }
 
-// `letters` are those of the spatial axes. Types are those of `original`.
+// Drops taps of a convolution. `letters` are those of the spatial axes; types are those of
+// `original`.
 template <typename Attrs>
 std::optional<Expr> WithUsedTaps(const CallNode& call, const Expr& original,
                                  const std::string& letters) {

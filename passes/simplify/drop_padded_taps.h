@@ -1,4 +1,4 @@
-// DropPaddedTaps: taps of a convolution that only ever meet padding are cut off its weight.
+// DropPaddedTaps: cuts taps that only ever meet padding off a convolution's weight.
 //
 //   conv2d(x: (1, 960, 12, 12), w: (256, 960, 3, 3), dilation=36, padding=36)
 //     ->  conv2d(x, w[:, :, 1:2, 1:2])

@@ -16,7 +16,8 @@ namespace {
 using ir::CallNode;
 using ir::Expr;
 
-// What the call itself, without what it reads, broadcasts together though it may differ.
+// The extents that the call itself, without what it reads, broadcasts together although they may
+// differ.
 std::vector<std::pair<Dim, Dim>> AssumptionsOf(const Expr& e) {
   const auto* call = e.As<CallNode>();
   if (call == nullptr || call->op() == nullptr) return {};
@@ -27,7 +28,7 @@ std::vector<std::pair<Dim, Dim>> AssumptionsOf(const Expr& e) {
       ir::Call::Make(call->callee, std::move(args), call->attrs, e.span(), e.checked_type()));
 }
 
-// Whether `next` takes no other extents than `e`: x + zeros of another extent may be no sum.
+// Whether `next` takes only extents that `e` takes. x + zeros of another extent may not be a sum.
 bool KeepsAssumptions(const Expr& e, const Expr& next) {
   const auto assumed = AssumptionsOf(e);
   if (assumed.empty()) return true;

@@ -24,7 +24,7 @@ bool IsMatrix(const Expr& e) {
   return type != nullptr && type->shape.size() == 2;
 }
 
-// transpose(%w) of a matrix that is a variable: the variable; else null.
+// The variable of transpose(%w), where %w is a matrix. Null for all else.
 Expr TransposedVar(const Expr& e) {
   const auto* call = e.As<CallNode>();
   if (call == nullptr || !(call->callee == ops::Known().transpose)) return {};
@@ -37,7 +37,8 @@ Expr TransposedVar(const Expr& e) {
   return swaps ? var : Expr();
 }
 
-// The parameters of `function` that only transposes read, which only weights of dense layers are.
+// The parameters of `function` that only transposes read, whose results are only weights of dense
+// layers.
 ExprSet FoundIn(const FunctionNode& function) {
   ExprSet read_otherwise;
   ExprSet found;

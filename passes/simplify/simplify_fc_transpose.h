@@ -1,5 +1,5 @@
-// SimplifyFCTranspose: lets the caller transpose weights of dense layers, once, in place of the
-// model at each run.
+// SimplifyFCTranspose: lets the caller transpose weights of dense layers once, instead of the model
+// at each run.
 //
 // nn.dense(%x, transpose(%w)) of a named parameter %w of @main becomes nn.dense(%x, %w_T), where
 // the parameter %w_T has the transposed type. The values to run with are those of TransposeWeights.
@@ -26,7 +26,7 @@ namespace tenon::passes {
 std::vector<std::string> TransposedWeights(const ir::Module& module);
 ir::Module SimplifyFCTranspose(const ir::Module& module, const std::vector<std::string>& weights);
 // Each weight becomes its transpose, under the name of the new parameter. Throws InvalidArgument
-// for a value that is no matrix, before anything changes; names without a value are left out.
+// for a value that is not a matrix, before anything changes. Names without a value are left out.
 void TransposeWeights(const std::vector<std::string>& weights,
                       std::map<std::string, NDArray>* values);
 

@@ -19,8 +19,7 @@ using ir::Expr;
 struct Computation {
   DataType given, type;
 
-  explicit Computation(DataType dtype)
-      : given(dtype), type(dtype == Float16 || dtype == BFloat16 ? Float32 : dtype) {}
+  explicit Computation(DataType dtype) : given(dtype), type(dtype.is_half() ? Float32 : dtype) {}
   Expr Operand(const Expr& e) const { return type == given ? e : ops::Cast(e, type); }
   Expr Result(const Expr& e) const { return type == given ? e : ops::Cast(e, given); }
 };
@@ -52,8 +51,8 @@ struct ChannelNorm {
 };
 
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta. All of it is computed with the channel axis
-// split into groups and channels of a group, so that only a view follows the sums and the whole is
-// one kernel.
+// split into groups and channels of a group. So only a view follows the sums, and the whole is one
+// kernel.
 Expr UnpackChannelNorm(const CallNode& typed, const CallNode& call, const ir::TensorTypeNode& data,
                        const ChannelNorm& norm) {
   const Shape shape = ir::StaticShape(typed.checked_type, "the result of a normalisation");

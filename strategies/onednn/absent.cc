@@ -1,5 +1,5 @@
-// In place of all others of this folder where Tenon is built with -DTENON_ONEDNN=OFF: no operator
-// has an implementation of oneDNN.
+// Takes the place of all other files of this folder where Tenon is built with -DTENON_ONEDNN=OFF.
+// No operator has an implementation of oneDNN then.
 #include "tenon/strategies/onednn/adapter.h"
 #include "tenon/strategies/onednn/strategy.h"
 

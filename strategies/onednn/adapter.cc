@@ -13,7 +13,7 @@ using dnnl::memory;
 
 memory::dims Pair(const std::array<std::int64_t, 2>& v) { return {v[0], v[1]}; }
 
-// Of the elements of a primitive's operands.
+// The element types of a primitive's operands.
 struct Types {
   memory::data_type source, weight, result;
 };

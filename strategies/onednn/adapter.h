@@ -79,7 +79,7 @@ struct Softmax {
   bool logarithm = false;
 };
 
-// Of the rows of a matrix.
+// A normalisation of the rows of a matrix.
 struct LayerNormalization {
   std::int64_t rows = 0, columns = 0;
   double epsilon = 0;
@@ -104,17 +104,17 @@ struct NarrowTypes {
 };
 
 // Buffers of the callables: the input; the weight and the bias, each only when not given here; the
-// operands of tensor post-ops in order; the result. `bias` has one value a result channel (column);
-// `has_bias` says that one is an argument. All throw Unimplemented when oneDNN has no optimised
-// code for the case.
+// operands of tensor post-ops in order; the result. `bias` has one value per result channel
+// (column); `has_bias` says that one is an argument. All throw Unimplemented when oneDNN has no
+// optimised code for the case.
 std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const NDArray& weight,
                                                const NDArray& bias, bool has_bias = false);
-// Of an image by a known weight that are narrower than their sums. Image and result are NHWC,
-// whatever `conv` says; there are no post-ops.
+// A convolution of an image by a known weight, both narrower than their sums. Image and result are
+// NHWC, whatever `conv` says; there are no post-ops.
 std::unique_ptr<jit::Callable> MakeNarrowConvolution(const Convolution& conv,
                                                      const NarrowTypes& types,
                                                      const NDArray& weight);
-// Likewise; a right side of bfloat16 may be an argument.
+// A product in the same manner; a right side of bfloat16 may be an argument.
 std::unique_ptr<jit::Callable> MakeNarrowMatrixProduct(const MatrixProduct& product,
                                                        const NarrowTypes& types,
                                                        const NDArray& rhs);

@@ -44,7 +44,7 @@ std::optional<WithScalar> SplitScalar(const CallNode& call) {
 
 bool Near(double a, double b) { return std::fabs(a - b) <= 1e-6 * std::fabs(b); }
 
-// What `e` gives other extents to: its elements are those of `e`, in order.
+// What `e` only gives other extents to. Its elements are those of `e`, in order.
 Expr WithoutReshapes(Expr e) {
   const auto& known = ops::Known();
   for (const auto* call = e.As<CallNode>();
@@ -139,7 +139,7 @@ class Reader {
  public:
   Reader(const CallNode& anchor, int channel_axis) : anchor_(anchor), channel_axis_(channel_axis) {}
 
-  // Whether `e` is the anchor with post-ops; otherwise problem() says why not.
+  // Whether `e` is the anchor with post-ops. If not, problem() says why.
   bool Read(const Expr& e) {
     if (e.get() == &anchor_) return true;
     const auto* call = e.As<CallNode>();

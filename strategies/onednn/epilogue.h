@@ -18,19 +18,19 @@
 namespace tenon::strategies::onednn {
 
 struct Epilogue {
-  ir::Expr bias;  // a parameter of one value a channel, or null
+  ir::Expr bias;  // a parameter of one value per channel, or null
   std::vector<PostOp> post_ops;
   std::vector<ir::Expr> operands;  // parameters that tensor post-ops read, in order
 };
 
-// Why NaN would not stay NaN, or nothing: oneDNN's relu and clip are a maximum and a minimum whose
-// second operand is taken for NaN, and its exponential cuts its argument off the same way.
+// Why NaN would not stay NaN, or nothing. oneDNN's relu and clip are a maximum and a minimum that
+// give their second operand for NaN, and its exponential cuts its argument off the same way.
 std::optional<std::string> LossOfNan(const Epilogue& epilogue);
 
 // Why the library cannot take the operands after a convolution or pooling in `layout`, or nothing.
 std::optional<std::string> RefuseTensors(const Epilogue& epilogue, ActivationLayout layout);
 
-// `channel_axis`: of the anchor's result. Otherwise says what cannot be expressed.
+// `channel_axis` is that of the anchor's result. If something cannot be expressed, says what.
 std::variant<Epilogue, std::string> ReadEpilogue(const ir::FunctionNode& function,
                                                  const ir::CallNode& anchor, int channel_axis);
 

@@ -2,8 +2,8 @@
 // the bits of instruction sets.
 //
 // v2/library.cc and v3/library.cc define the same functions; the build compiles the one that fits
-// the installed headers. Whatever both versions spell alike stands in adapter*.cc and primitive.cc.
-// All throw dnnl::error where the library has no code for the case.
+// the installed headers. Whatever both versions spell alike is in adapter*.cc and primitive.cc. All
+// throw dnnl::error where the library has no code for the case.
 #ifndef TENON_STRATEGIES_ONEDNN_LIBRARY_H_
 #define TENON_STRATEGIES_ONEDNN_LIBRARY_H_
 
@@ -80,8 +80,8 @@ void AppendHardSwish(dnnl::post_ops* chain);
 
 // Whether the library's reorder from one layout into the other is right.
 bool ReordersRight(const dnnl::memory::desc& from, const dnnl::memory::desc& to);
-// The same element by element, where it is not: `from` is plain, and `to` has blocks, whose rest
-// becomes 0.
+// The same element by element, for layouts where the library's reorder is wrong. `from` is plain,
+// and `to` has blocks, whose rest becomes 0.
 void PackByElement(const dnnl::memory& from, const dnnl::memory& to);
 
 // Bits of dnnl_cpu_isa_t that a step up adds, and the features that code of this step may use.

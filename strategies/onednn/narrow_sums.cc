@@ -2,7 +2,7 @@
 // instructions (AMX) of CPUs that have them. Generated kernels bring the image into that order
 // (four times as fast as oneDNN's own reorder) and compute what the group has after the sums
 // (scales, roundings, clips) step by step as the generated convolution does, where oneDNN would not
-// round between them. Sums of bytes are exact, those of bfloat16 are added up in another order.
+// round between them. Sums of bytes are exact; those of bfloat16 are added up in another order.
 #include "tenon/strategies/onednn/narrow_sums.h"
 
 #include "tenon/ir/visit.h"
@@ -25,8 +25,8 @@ using te::Var;
 
 constexpr const char* kName = "onednn_narrow";
 
-// Where the matrix instructions make up for reordering the image and for sums that go through
-// memory, measured on Sapphire Rapids against generated code.
+// The sizes from which the matrix instructions make up for reordering the image and for sums that
+// go through memory, measured on Sapphire Rapids against generated code.
 struct Threshold {
   std::int64_t products;  // for each element of image and result
   std::int64_t rows;      // of a matrix product
@@ -99,8 +99,8 @@ Side Before(const Group& group, const Convolution& conv) {
       .bytes = static_cast<std::size_t>(BytesOf(in_nhwc))};
 }
 
-// The group's results, of its parameters (which are added to `arguments`) and of `sums`, which are
-// the value of `made` in another order, or not.
+// Makes the group's results from its parameters (which are added to `arguments`) and from `sums`,
+// which are the value of `made`, maybe in another order.
 Side Behind(const Group& group, const Tensor& sums, const CallNode& made, const Tensor& value,
             std::vector<int>* arguments) {
   LowerFunctionOptions options{.target = group.lowering.target, .is_constant = {}};

@@ -7,8 +7,8 @@
 
 namespace tenon::strategies::onednn {
 
-// "onednn_narrow", of nn.conv2d, and of products of matrices. By default they are taken where the
-// CPU has matrix instructions for the type and enough of the work is multiplication.
+// The rows "onednn_narrow" of nn.conv2d and of products of matrices. By default they are taken
+// where the CPU has matrix instructions for the type and enough of the work is multiplication.
 Implementation NarrowConvolution();
 Implementation NarrowProduct();
 

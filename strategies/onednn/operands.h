@@ -11,20 +11,19 @@
 
 namespace tenon::strategies::onednn {
 
-// An implementation that is refused where oneDNN would use what the target lacks, and else where
-// `refusal` says so.
+// The implementation, refused also where oneDNN would use what the target lacks.
 Implementation OnTarget(Implementation implementation);
 
-// Operands that are no parameters, and results without elements.
+// Refuses operands that are not parameters, and results without elements.
 std::optional<std::string> RefuseShape(const ir::CallNode& anchor);
-// These, and other types than float32.
+// Refuses these, and types other than float32.
 std::optional<std::string> RefuseOperands(const ir::CallNode& anchor);
 
-// Why generated code is taken where a library is not asked for.
+// Why generated code is taken unless a library is asked for.
 std::optional<std::string> RefuseUnlessAsked(const Group& group);
 
 int ParameterIndex(const Group& group, const ir::Expr& var);
-// Undefined when it is computed.
+// The value of `var` if it is a constant, else undefined.
 NDArray KnownValue(const Group& group, const ir::Expr& var);
 
 // Parameters in the adapter's order: the input; weight and bias unless they are known; operands.

@@ -77,7 +77,7 @@ void Check(dnnl_status_t status) {
   CheckInvariant(status == dnnl_success, "a oneDNN primitive that was made runs");
 }
 
-// What one number of threads runs.
+// What is run on one number of threads.
 class Variant {
  public:
   explicit Variant(Made made) : made_(std::move(made)) {
@@ -153,9 +153,9 @@ class Variant {
   mutable std::vector<std::unique_ptr<Binding>> idle_;
 };
 
-// oneDNN shares work out among as many threads as there could be when the primitive was made, and
-// a team of fewer leaves part of it undone. So a call takes a primitive for the threads that it
-// gets: that of compile time, or one that is made when it is first needed.
+// oneDNN shares work out among as many threads as there could be when the primitive was made. A
+// team of fewer threads would leave part of it undone. So a call takes a primitive for the threads
+// that it gets, either that of compile time or one that is made when it is first needed.
 class OneDnnKernel : public jit::Callable {
  public:
   OneDnnKernel(std::string_view what, Maker make, const Knowns& known)

@@ -1,4 +1,4 @@
-// What all kernels of oneDNN have in common: the engine, argument lists, packing, post-ops,
+// What all kernels of oneDNN have in common: the engine, argument lists, packing, post-ops and
 // running.
 //
 // Only the adapter's own sources include this; everybody else sees adapter.h.
@@ -53,7 +53,7 @@ struct Argument {
 Argument Buffer(int id, const dnnl::memory::desc& desc);
 
 // Weights whose elements are known when a kernel is made, by the argument's id. What a kernel owns
-// may be part of another one.
+// may become part of another kernel as it is; other data is copied.
 struct Known {
   dnnl::memory memory;
   bool is_owned = false;
@@ -84,8 +84,9 @@ struct Made {
 };
 using Maker = std::function<Made(const Knowns& known)>;
 
-// The kernel of what `make` makes, now and again for each number of threads that calls turn out to
-// have. Throws Unimplemented when oneDNN has no code for the case but its reference code.
+// The kernel of the primitive that `make` makes, now, and again for each number of threads that
+// calls turn out to have. Throws Unimplemented when oneDNN has no code for the case but its
+// reference code.
 std::unique_ptr<jit::Callable> MakeKernel(std::string_view what, Maker make, const Knowns& known);
 
 }  // namespace tenon::strategies::onednn

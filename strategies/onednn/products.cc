@@ -45,15 +45,17 @@ MatrixProduct DescribeProduct(const CallNode& anchor) {
 
 namespace {
 
-// Products that generated code makes faster. The figures are the library's time by that of
-// generated code: oneDNN 2.6, table "choice" of scripts/bench, on Zen 5 where nothing else is said.
+// Products that generated code computes faster. The figures are the library's time divided by that
+// of generated code: oneDNN 2.6, table "choice" of scripts/bench, on Zen 5 unless something else is
+// said.
 struct Slower {
   bool (*holds)(const MatrixProduct& product, bool is_constant);
   const char* why;
 };
 constexpr std::int64_t kMinRowsToPack = 12, kMinColumns = 16;
 constexpr Slower kSlower[] = {
-    // Bound by reading the second operand: 25088 x 4096 in 11 ms, with brgemm in 20 to 41 ms.
+    // These are bound by reading the second operand: 25088 x 4096 takes 11 ms, and 20 to 41 ms with
+    // brgemm.
     {[](const MatrixProduct& p, bool) { return p.batch == 1 && p.rows == 1; },
      "one row by a matrix reads the matrix once, which generated code does faster"},
     // 2.8 with 4 rows, 1.4 to 1.6 with 16, 1.02 to 1.28 with 64 to 1024.

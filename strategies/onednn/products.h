@@ -12,7 +12,8 @@ namespace tenon::strategies::onednn {
 
 MatrixProduct DescribeProduct(const ir::CallNode& anchor);
 
-// Why generated code is faster, or nothing. `is_constant`: of the second operand.
+// Why generated code is faster, or nothing. `is_constant` says whether the second operand is
+// constant.
 std::optional<std::string> RefuseSlower(const MatrixProduct& product, bool is_constant);
 std::optional<std::string> RefuseExtents(const MatrixProduct& product);
 

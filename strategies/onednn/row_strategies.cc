@@ -1,5 +1,5 @@
-// Operators without weights to pack. A softmax or a layer norm has no epilogue: what follows it
-// stays outside, and so its composite is the operator alone.
+// Operators without weights to pack. A softmax or a layer norm has no epilogue. What follows it
+// stays outside, so its composite is the operator alone.
 #include <algorithm>
 
 #include "tenon/ops/known_ops.h"

@@ -20,17 +20,17 @@ using ir::TensorTypeNode;
 
 // --- convolution
 
-// Ways of the library on which generated code overtakes it, by a part of the name of its code.
+// Ways of the library that are slower than generated code, found by a part of the name of its code.
 struct Detour {
   std::string_view name;
   const char* what;
 };
 constexpr Detour kDetours[] = {
-    // An unrolled image and a matrix product: with 64 channels of 56 x 56 and 3 x 3 taps 1.2 ms,
-    // where generated tiles take 1.0 ms; small images lose by a factor of ten.
+    // An unrolled image and a matrix product. With 64 channels of 56 x 56 and 3 x 3 taps this takes
+    // 1.2 ms, and generated tiles take 1.0 ms; small images lose by a factor of ten.
     {"gemm", "take the detour of a matrix product"},
-    // NCHW in oneDNN 3: all of mobilenet_v2 takes 19.3 ms in place of 12.2, of resnet50 84 in place
-    // of 68.
+    // NCHW in oneDNN 3. All of mobilenet_v2 takes 19.3 ms instead of 12.2, and all of resnet50 84
+    // instead of 68.
     {"uni_ncsp", "reorder the image before and after"},
 };
 
@@ -42,7 +42,7 @@ void RefuseDetours(const jit::Callable& kernel) {
   }
 }
 
-// Steps that the library's numbers of 32 bits do not hold.
+// Refuses steps that do not fit into the library's numbers of 32 bits.
 std::optional<std::string> RefuseSteps(const ops::Ints& steps) {
   for (const std::int64_t step : steps) {
     if (step > std::numeric_limits<std::int32_t>::max())
@@ -51,7 +51,8 @@ std::optional<std::string> RefuseSteps(const ops::Ints& steps) {
   return std::nullopt;
 }
 
-// Of a convolution's attributes and the operators after it. `kernel_layout`: the only one.
+// Why a convolution's attributes or the operators after it do not suit, or nothing. `kernel_layout`
+// is the only one that is taken.
 template <typename ConvAttrs>
 std::optional<std::string> RefuseWindows(const Group& group, const std::string& kernel_layout) {
   const CallNode& anchor = *group.Anchor();
@@ -141,7 +142,7 @@ std::optional<std::string> RefuseProduct(const Group& group) {
   }
   const auto epilogue = ReadEpilogue(*group.function, anchor, LastAxis(anchor));
   if (const auto* problem = std::get_if<std::string>(&epilogue)) return *problem;
-  // Generated products are as fast, so that nothing is lost with the library.
+  // Generated products are as fast, so nothing is lost without the library.
   if (group.keep_nan || group.library == LibraryChoice::kAuto)
     return LossOfNan(std::get<Epilogue>(epilogue));
   return std::nullopt;

@@ -8,9 +8,9 @@
 
 namespace tenon::strategies::onednn {
 
-// Pooling, softmax and layer norm.
+// Attaches the rows of pooling, softmax and layer norm.
 void AttachRowStrategies(ops::OpRegistry& registry);
-// All, these included.
+// Attaches all rows, including these.
 void AttachStrategies(ops::OpRegistry& registry);
 
 }  // namespace tenon::strategies::onednn

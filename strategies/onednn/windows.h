@@ -1,4 +1,4 @@
-// A convolution's attributes in the adapter's terms, for all operators that have such.
+// A convolution's attributes in the adapter's terms, for all operators that have such attributes.
 #ifndef TENON_STRATEGIES_ONEDNN_WINDOWS_H_
 #define TENON_STRATEGIES_ONEDNN_WINDOWS_H_
 
@@ -12,7 +12,7 @@
 
 namespace tenon::strategies::onednn {
 
-// `kernel_layout`: the only one that is taken.
+// `kernel_layout` is the only one that is taken.
 template <typename ConvAttrs>
 std::optional<std::string> RefuseLayouts(const ConvAttrs& attrs, const std::string& kernel_layout) {
   if (attrs.data_layout != "NCHW" && attrs.data_layout != "NHWC")

@@ -18,7 +18,7 @@ using te::IterVar;
 
 // Iterations that any number of threads share evenly.
 constexpr std::int64_t kMinOuterAlone = 128;
-// Results of a reduction to one line that has several tiles, whatever the vectors.
+// A reduction to one line of at least so many results has several tiles, whatever the vectors.
 constexpr std::int64_t kMinLine = 512;
 
 // The loop over tiles of a reduction to one line of results; nothing where there is none.
@@ -56,8 +56,8 @@ std::vector<Stage*> ScheduleAlone(SchedulingState& state, Stage& stage) {
       stage.Parallel(stage.leaves().front());
     return {&stage};
   }
-  // Where many iterations are left, the last outer axis stays a loop of its own: indices are then
-  // taken apart once a line rather than once a vector.
+  // If many iterations are left, the last outer axis stays a loop of its own. Indices are then
+  // taken apart once per line rather than once per vector.
   if (outer > 1 && outer + 1 == stage.op()->axes.size() && !stage.op()->is_reduction() &&
       OuterExtent(stage, outer - 1) >= kMinOuterAlone)
     --outer;

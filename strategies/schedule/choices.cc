@@ -8,10 +8,11 @@
 namespace tenon::strategies {
 namespace {
 
-// Work that is so many times as much or as little as the limit leaves no doubt.
+// Work so many times above or below the limit leaves no doubt.
 constexpr std::int64_t kDoubt = 16;
 
-// Stages of one name are numbered in their order. A choice has no blanks and equals signs.
+// Stages of the same name are numbered in their order. The name of a choice has no blanks and no
+// equals signs.
 std::string NameOf(const SchedulingState& state, const schedule::Stage& stage, const char* what) {
   int number = 1;
   for (const auto& other : state.schedule.stages()) {

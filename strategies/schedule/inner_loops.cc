@@ -26,7 +26,8 @@ bool SameIndices(const std::vector<Expr>& a, const std::vector<Expr>& b) {
 
 namespace {
 
-// Vectors of a line that are written out, and of one whose elements are chosen by their place.
+// The most vectors of a line that are written out, and of a line whose elements are chosen by their
+// place.
 constexpr std::int64_t kMaxUnrolled = 24;
 constexpr std::int64_t kMaxChosen = 64;
 // Elements of a line that stays in the first-level cache until it is read.
@@ -36,7 +37,8 @@ constexpr std::int64_t kMinFetched = 256;
 // Steps of a line, each of kUnroll vectors, that a line of results is fetched ahead.
 constexpr std::int64_t kWrittenAhead = 8;
 
-// What is read at several places is no line: all between them would be fetched.
+// Whether the input is read at one place. What is read at several is not a line: all between them
+// would be fetched.
 bool ReadsAtOnePlace(SchedulingState& state, const Stage& stage, const OperationNode& input) {
   const std::vector<Expr>* first = nullptr;
   for (const Access& access : state.accesses.Of(stage)) {
@@ -47,10 +49,10 @@ bool ReadsAtOnePlace(SchedulingState& state, const Stage& stage, const Operation
   return true;
 }
 
-// What the iteration `count` steps later reads, which is one line on. A result that reads nothing
-// from memory fetches the line that it will write: a loop that fetched both would wait for them.
-// Of the parts of a concatenation only one is read, so that most of what it fetched would be
-// waste, and before and after a part lies memory of others.
+// Fetches what the iteration `count` steps later reads, which is one line on. A result that reads
+// nothing from memory fetches the line that it will write; a loop that fetched both would wait for
+// them. A concatenation reads only one of its parts at a time, so most of what it fetched would be
+// waste, and memory of others lies before and after a part.
 void FetchNextLine(SchedulingState& state, Stage& stage, const IterVar& steps, std::int64_t count,
                    const Stage* written) {
   if (count < 2 || state.accesses.AreConditional(stage)) return;
@@ -71,8 +73,8 @@ void FetchNextLine(SchedulingState& state, Stage& stage, const IterVar& steps, s
   state.schedule.Prefetch(te::Tensor(written->op(), 0), reader, steps, ahead);
 }
 
-// The lanes of an extremum are joined in one chain at the end of a row, and loads of the next row
-// do not get far ahead of it.
+// Fetches the next row of an extremum. Its lanes are joined in one chain at the end of a row, and
+// loads of the next row do not get far ahead of it.
 void FetchNextRow(SchedulingState& state, const Stage& stage) {
   const OperationNode& op = *stage.op();
   if (state.options.target.fetches_rows()) return;
@@ -91,7 +93,7 @@ void FetchNextRow(SchedulingState& state, const Stage& stage) {
   }
 }
 
-// Vectors of a line that one iteration computes, of as many as a line has.
+// How many vectors of a line one iteration computes. `whole`: those that a line has.
 std::int64_t VectorsOfStep(SchedulingState& state, const Stage& stage, std::int64_t whole) {
   std::vector<std::int64_t> values;
   for (std::int64_t vectors = 1; vectors <= std::min(whole, 2 * kUnroll); vectors *= 2)
@@ -172,8 +174,8 @@ void ScheduleInner(SchedulingState& state, Stage& stage, std::size_t from, const
   const auto streams = [&](const Stage& result) {
     return IsStreamed(result, state.accesses, first == 0 ? 0 : extent);
   };
-  // A line of any length ends anywhere: its vectors are one loop and one under a mask, which is a
-  // third of the code that blocks of vectors with their rests would be.
+  // A line of any length ends anywhere. Its vectors are one loop and one vector under a mask, a
+  // third of the code of blocks of vectors with their rests.
   const std::int64_t vectors = is_number ? VectorsOfStep(state, stage, extent / lanes) : 1;
   if (vectors > 1) {
     const auto [steps, step] = stage.Split(blocks, vectors);

@@ -18,9 +18,9 @@ inline constexpr std::int64_t kUnroll = 4;
 // result does, or not at all.
 std::size_t FirstInner(SchedulingState& state, const schedule::Stage& stage, std::size_t from);
 
-// Loops of the stage from axis `from` on, and its reduction. Lines of `written`, if any, which is
-// the stage itself or a result of its shape, are fetched before they are written; without it those
-// of a stage that is a result.
+// Schedules the loops of the stage from axis `from` on, and its reduction. Lines of `written`,
+// which is the stage itself or a result of its shape, are fetched before they are written. Without
+// it, those of a stage that is a result are.
 void ScheduleInner(SchedulingState& state, schedule::Stage& stage, std::size_t from,
                    const schedule::Stage* written);
 void ScheduleInner(SchedulingState& state, schedule::Stage& stage, std::size_t from);

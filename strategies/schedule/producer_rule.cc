@@ -1,5 +1,5 @@
-// What the result reads at the same leading indices (a convolution under its epilogue, the sums of
-// a softmax) is computed inside the result's outer loop, so that it stays in cache.
+// Computes what the result reads at the same leading indices (a convolution under its epilogue, the
+// sums of a softmax) inside the result's outer loop, so that it stays in cache.
 #include <algorithm>
 #include <unordered_map>
 
@@ -24,7 +24,7 @@ constexpr std::int64_t kMinOuter = 8;
 // a call for one element alone.
 constexpr std::int64_t kMathLane = 16;
 constexpr std::int64_t kMathCall = 4000;
-// Shares of a row's work that a call for one element may be: one in this many.
+// A call for one element may be one part in this many of a row's work.
 constexpr std::int64_t kSmallShare = 10;
 
 // An axis of one element is read at 0 as well as at its variable.
@@ -47,7 +47,7 @@ std::size_t EqualAxes(const Stage& a, const Stage& b) {
   return equal;
 }
 
-// Whether the output may have no elements while the stage, another result, has some: inside the
+// Whether the output may have no elements while the stage, another result, has some. Inside the
 // output's loop these would not be computed.
 bool MayBeLeftOut(SchedulingState& state, const Stage& stage, const Stage& output) {
   const auto& axes = output.op()->axes;
@@ -63,8 +63,8 @@ bool MayBeLeftOut(SchedulingState& state, const Stage& stage, const Stage& outpu
       });
 }
 
-// Whether each element of the stage takes a sum along memory at its own indices, beside which the
-// element's own work is nothing.
+// Whether each element of the stage takes a sum along memory at its own indices, and the element's
+// own work is nothing beside that.
 bool ReadsOneSumAnElement(SchedulingState& state, const Stage& stage) {
   if (stage.op()->is_reduction()) return false;
   const auto& axes = stage.op()->axes;
@@ -100,8 +100,8 @@ std::size_t CommonAxes(SchedulingState& state, const Stage& stage,
   return is_read ? common : 0;
 }
 
-// The stage of those inside that has the result's axes and computes long enough to fetch the
-// lines meanwhile that the result will be written to, or null.
+// The stage inside that has the result's axes and computes long enough to fetch the lines that the
+// result will be written to meanwhile, or null.
 const Stage* FetcherOf(SchedulingState& state, const Stage& output,
                        const std::vector<std::pair<Stage*, std::size_t>>& inside) {
   const std::size_t rank = output.op()->axes.size();
@@ -114,8 +114,8 @@ const Stage* FetcherOf(SchedulingState& state, const Stage& output,
   return nullptr;
 }
 
-// Whether an iteration would call mathematics for one element, at a price that a row beside it
-// does not hide; by itself the stage runs in vectors.
+// Whether an iteration would call mathematics for one element, at a cost that the work of a row
+// does not hide. By itself the stage runs in vectors.
 bool CallsMathForOneElement(SchedulingState& state, const Stage& stage, std::size_t outer,
                             const std::vector<std::pair<Stage*, std::size_t>>& inside) {
   const auto& axes = stage.op()->axes;
@@ -158,8 +158,8 @@ std::vector<Stage*> ScheduleWithProducers(SchedulingState& state, Stage& output)
   if (outer == 0 || CallsMathForOneElement(state, output, outer, inside)) return {};
   std::int64_t work = WorkOf(output);
   for (const auto& [stage, common] : inside) work += WorkOf(*stage);
-  // Threads cannot share one iteration, but the stages may have loops that they can. This is no
-  // choice: the rule that comes next has one of the same name.
+  // Threads cannot share one iteration, but the stages may have loops that they can. This is not a
+  // choice: the next rule has one of the same name.
   if (OuterExtent(output, outer) == 1 && work >= kParallelWork) return {};
   if (!ChoiceOf(state, output, "producers", true)) return {};
   const IterVar loop = output.Fuse(OuterAxes(output, outer));

@@ -14,7 +14,7 @@
 
 namespace tenon::strategies {
 
-// What rules share. Which stages are inlined is decided.
+// What rules share. Which stages are inlined is decided already.
 struct SchedulingState {
   const AutoScheduleOptions& options;
   schedule::Schedule& schedule;
@@ -26,29 +26,29 @@ struct ScheduleRule {
   const char* name;
   const char* reason;  // what it does, and why
   bool (*applies)(SchedulingState& state, const schedule::Stage& stage);
-  // Gives the stages that need nothing more. None where the rule does not fit after all: then
-  // nothing has changed, and the next one is tried.
+  // Gives the stages that need nothing more, or none if the rule does not fit after all. Then
+  // nothing has changed, and the next rule is tried.
   std::vector<schedule::Stage*> (*schedule)(SchedulingState& state, schedule::Stage& stage);
 };
 
 // --- tile_rules.cc
 
-// What a stored tensor reads of a register tile, block by block of it.
+// A stored tensor reads a register tile, which is computed block by block of it.
 bool MayReadTile(SchedulingState& state, const schedule::Stage& stage);
 std::vector<schedule::Stage*> ScheduleStoredTile(SchedulingState& state, schedule::Stage& stage);
-// The one register tile, where the one result alone reads it; and what the tile reads.
+// The single register tile, where the single result alone reads it, and what the tile reads.
 bool IsOnlyResult(SchedulingState& state, const schedule::Stage& stage);
 std::vector<schedule::Stage*> ScheduleTileUnderResult(SchedulingState& state,
                                                       schedule::Stage& stage);
 
-// The indices of the one element of `producer` that `reader`, and nobody else, reads; null where
-// there is no such element.
+// The indices of the one element of `producer` that `reader` reads, if nobody else reads
+// `producer`; null where there is no such element.
 const std::vector<loop::Expr>* OnlyRead(SchedulingState& state, const schedule::Stage& producer,
                                         const schedule::Stage& reader);
 
 // --- sum_block_rule.cc
 
-// Sums of one result, with reuse along two axes, in blocks that registers hold.
+// Sums of a single result with reuse along two axes, in blocks that registers hold.
 bool MayBlockSums(SchedulingState& state, const schedule::Stage& stage);
 std::vector<schedule::Stage*> ScheduleSumBlocks(SchedulingState& state, schedule::Stage& stage);
 
@@ -60,8 +60,8 @@ std::vector<schedule::Stage*> ScheduleWithProducers(SchedulingState& state, sche
 // --- alone_rule.cc
 
 std::vector<schedule::Stage*> ScheduleAlone(SchedulingState& state, schedule::Stage& stage);
-// Leading axes of `stage` that the result computes in its outer loop: all but the last, and for a
-// reduction along memory all.
+// How many leading axes of `stage` the result computes in its outer loop: all axes of a reduction
+// along memory, and all except the last of other stages.
 std::size_t MaxOuter(SchedulingState& state, const schedule::Stage& stage);
 
 }  // namespace tenon::strategies

@@ -25,8 +25,8 @@ using te::IterVar;
 
 constexpr std::array<std::int64_t, 10> kRows = {0, 1, 2, 3, 4, 5, 6, 8, 10, 12};  // 0: no blocks
 constexpr std::array<std::int64_t, 4> kVectors = {1, 2, 3, 4};
-// Terms that are worth keeping their sum in a register, and steps of vectors that are worth
-// copying an operand for.
+// From so many terms on a sum is worth keeping in a register, and from so many steps of vectors on
+// an operand is worth copying.
 constexpr std::int64_t kMinTerms = 8;
 constexpr std::int64_t kMinSteps = 1 << 11;
 // Blocks that some threads share evenly.
@@ -42,8 +42,8 @@ BlockAxes BlockAxesOf(const Stage& stage) {
   return {{axes.begin(), axes.end() - 2}, axes[axes.size() - 2], axes.back()};
 }
 
-// The only result of the schedule where it is the sums, or reads each at its own indices and nobody
-// else reads them.
+// The only result of the schedule, if it is the sums, or if it reads each of them at its own
+// indices and nobody else reads them.
 Stage* ResultOf(SchedulingState& state, const Stage& sums) {
   Stage* result = nullptr;
   for (const auto& stage : state.schedule.stages()) {
@@ -64,8 +64,8 @@ struct Operand {
   std::size_t column = 0;
 };
 
-// What is read at a place that the columns move and the rows do not, each index being an axis of
-// its own. It is copied, so it must be read itself, and not by a stage that is inlined.
+// The operand whose place the columns move and the rows do not, where each index is an axis of its
+// own. It is copied, so the sums must read it themselves and not through a stage that is inlined.
 std::optional<Operand> PackedOperand(SchedulingState& state, const Stage& sums,
                                      const BlockAxes& axes) {
   const std::vector<te::Tensor> inputs = te::InputsOf(*sums.op());
@@ -130,7 +130,7 @@ struct SumBlock {
   bool packs;
 };
 
-// The tile that is estimated to take the least time; no rows where the sums are few.
+// The tile with the least estimated time; no rows where the sums are few.
 SumBlock UsualBlock(SchedulingState& state, const Stage& stage) {
   const Target& target = state.options.target;
   const auto [leading, row_axis, column_axis] = BlockAxesOf(stage);
@@ -155,8 +155,8 @@ SumBlock UsualBlock(SchedulingState& state, const Stage& stage) {
   return best;
 }
 
-// What a measurement has chosen, or the usual block where the stage is of a kind for which it is
-// known to pay; nothing for loops without blocks.
+// What a measurement has chosen, or the usual block if the stage is of a kind for which it is known
+// to pay. Nothing for loops without blocks.
 std::optional<SumBlock> BlockOf(SchedulingState& state, const Stage& stage, bool can_pack) {
   const SumBlock usual = UsualBlock(state, stage);
   const bool pays = state.options.blocks_sums && can_pack;

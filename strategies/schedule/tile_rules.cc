@@ -98,7 +98,7 @@ TileReaderTraits TraitsOf(SchedulingState& state, const Stage& reader, const Sta
           .has_panels = ReadsPanel(state, tile)};
 }
 
-// The one register tile of the schedule, or null.
+// The only register tile of the schedule, or null.
 Stage* OnlyTile(const schedule::Schedule& schedule) {
   Stage* tile = nullptr;
   for (const auto& stage : schedule.stages()) {
@@ -110,7 +110,7 @@ Stage* OnlyTile(const schedule::Schedule& schedule) {
 }
 
 // Whether tiles share so little of what they read that each has a copy of its own, in the nearest
-// cache. What they share much of is copied once for all tiles of the outermost loop.
+// cache. If they share much of it, it is copied once for all tiles of the outermost loop.
 bool HasFewMargins(const Stage& tile) {
   constexpr std::int64_t kMaxTaps = 3;
   return std::ranges::all_of(tile.op()->reduce_axes,

@@ -1,6 +1,6 @@
-// Blocks of space in the batch: element (r * N + n, q, ...) of the batch's form is element
-// (n, q * block + r, ...) of the other one, with the positions r of a block in row-major order.
-// Blocks in the channels are element (n, r * C + c, ...), or with mode CRD (n, c * block^2 + r,
+// Blocks of space in the batch or in the channels. In the batch, element (r * N + n, q, ...) is
+// element (n, q * block + r, ...) of the other form, with the positions r of a block in row-major
+// order. In the channels, it is element (n, r * C + c, ...), or with mode CRD (n, c * block^2 + r,
 // ...).
 #include "tenon/ops/batch_space_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -14,7 +14,7 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// What coordinates are divided by; anything does where there are none.
+// What coordinates are divided by. Where there are none, any number will do.
 Expr Divisor(const Expr& extent) { return loop::IsConstInt(extent, 0) ? Expr(1) : extent; }
 
 std::vector<Tensor> SpaceToBatchND(const TeCall& call) {

@@ -31,7 +31,7 @@ Expr FloorModulo(const Expr& a, const Expr& b) {
 Expr TruncDivide(const Expr& a, const Expr& b) {
   return a.dtype().is_float() ? loop::Call(loop::Intrinsic::kTrunc, {a / b}) : a / b;
 }
-// Of bools only 0 to the power of 1 is 0.
+// For bools, only 0 to the power of 1 is 0.
 Expr Power(const Expr& a, const Expr& b) {
   if (a.dtype().is_float()) return te::Pow(a, b);
   return a.dtype().is_bool() ? a || !b : te::IntegerPower(a, b);

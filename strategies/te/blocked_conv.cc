@@ -63,7 +63,8 @@ Refusal RefuseBlocks(const TeCall& call) {
 
 namespace {
 
-// A block of channels: a vector of them or, of few, half or a quarter; images of fewer have one.
+// The channels of a block: a vector of them or, if there are few, half or a quarter. Images of
+// still fewer channels have one block.
 std::int64_t BlockOf(std::int64_t channels) {
   for (std::int64_t block = kMaxBlock; block >= 4; block /= 2) {
     if (channels % block == 0) return block;
@@ -71,8 +72,8 @@ std::int64_t BlockOf(std::int64_t channels) {
   return channels <= 4 ? channels : 0;
 }
 
-// Nothing for other layouts than the default ones, for bytes and for groups but those of one
-// channel each.
+// Nothing for layouts other than the default ones, for bytes, and for groups of more than one
+// channel.
 template <typename AttrsType>
 std::optional<ops::ChannelBlocks> ChooseBlocks(const ir::CallNode& call) {
   const auto& attrs = call.attrs.As<AttrsType>();
@@ -91,7 +92,7 @@ std::optional<ops::ChannelBlocks> ChooseBlocks(const ir::CallNode& call) {
   return ops::ChannelBlocks{BlockOf(in), BlockOf(out)};
 }
 
-// Whether no two taps reach a result along any axis. Such sums are short beside their way to
+// Whether no two taps reach the same result along any axis. Such sums are short beside their way to
 // memory, which blocks do not shorten.
 bool HasOneTapAPhase(const ops::ConvRules& rules, const ir::TensorTypeNode& weight) {
   for (std::size_t d = 0; d < rules.dims; ++d) {
@@ -102,8 +103,8 @@ bool HasOneTapAPhase(const ops::ConvRules& rules, const ir::TensorTypeNode& weig
   return true;
 }
 
-// Of convolutions whose forms of whole axes fill vectors of any number of filters: blocks of whole
-// vectors alone. Blocks of 8 filters take twice the time, and of 4 five times.
+// Convolutions whose forms of whole axes fill vectors with any number of filters take only blocks
+// of whole vectors. Blocks of 8 filters take twice the time, and blocks of 4 five times.
 template <typename AttrsType>
 std::optional<ops::ChannelBlocks> ChooseWholeVectors(const ir::CallNode& call) {
   const auto blocks = ChooseBlocks<AttrsType>(call);

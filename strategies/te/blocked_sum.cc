@@ -24,8 +24,8 @@ struct TileShape {
   std::int64_t blocks, columns;
 };
 
-// The least estimated time, that for columns past the end counted in. Blocks of one tile read the
-// same image: they are of one group. A block may fill several vectors.
+// The tile with the least estimated time, which includes columns past the end. Blocks of one tile
+// read the same image, so they are of one group. A block may fill several vectors.
 TileShape ChooseTile(const Target& target, std::int64_t group_blocks, std::int64_t columns,
                      std::int64_t block) {
   const std::int64_t vectors = CeilDiv(block, target.Lanes(4));
@@ -49,8 +49,8 @@ TileShape ChooseTile(const Target& target, std::int64_t group_blocks, std::int64
   return best;
 }
 
-// Blocks of channels outermost, then the taps, then the channels of a block. A kernel of each
-// channel has the taps alone.
+// Blocks of channels are outermost, then the taps, then the channels of a block. If each channel
+// has a kernel of its own, there are the taps alone.
 struct SumAxes {
   std::optional<IterVar> blocks, channels;
   std::vector<IterVar> taps;
@@ -86,7 +86,8 @@ Tensor SumOfBlocks(const BlockedSum& sum, const std::string& name, const te::Lab
   const std::int64_t group_blocks = sum.is_depthwise ? 1 : shape[1] / sum.groups;
   const auto [blocks, columns] = ChooseTile(sum.target, group_blocks, width, lanes);
   const SumAxes axes = AxesOf(sum);
-  // Images, tiles of blocks, the axes before the last one, tiles of a row, and then a tile.
+  // The axes are images, tiles of blocks, the axes before the last one, tiles of a row, and then a
+  // tile.
   Shape grid = {shape[0], shape[1] / blocks};
   grid.insert(grid.end(), shape.begin() + 2, shape.end() - 2);
   grid.insert(grid.end(), {CeilDiv(width, columns), blocks, columns, lanes});

@@ -19,7 +19,7 @@ namespace tenon::strategies {
 struct BlockedSum {
   ops::Ints strides, dilation;  // of each spatial axis
   std::int64_t groups = 1;
-  bool is_depthwise = false;  // a kernel for each channel; those of the weight are one
+  bool is_depthwise = false;  // a kernel for each channel; the weight has one channel
   te::Tensor image;           // padded: N, blocks of channels, spatial axes, channels of a block
   // Blocks of filters, blocks of a group's channels, taps, channels of a block, filters of a block.
   te::Tensor weight;
@@ -37,15 +37,15 @@ struct BlockLayouts {
   std::string data, kernel, out;
 };
 
-// What forms of whole axes say.
+// What forms of whole axes say when they refuse blocks.
 inline constexpr const char* kHasBlocks = "its layouts have blocks";
 
-// Why these are not the layouts of such a sum: `whole` with channels in blocks, and the weight's
-// axes of the channels of a block and of the filters of one last.
+// Why these are not the layouts of such a sum, or nothing. Its layouts are `whole` with channels in
+// blocks, and the weight's last axes are those of the channels and of the filters of a block.
 std::optional<std::string> RefuseBlockLayouts(const BlockLayouts& given, const BlockLayouts& whole);
 
-// Why the call, which has such layouts, is no such sum. The weight has whole blocks of filters of
-// all groups, and takes so many of channels of them.
+// Why the call, which has such layouts, is not such a sum, or nothing. The weight must have whole
+// blocks of filters of all groups, and whole blocks of their channels.
 std::optional<std::string> RefuseBlockedSum(const TeCall& call, std::int64_t groups,
                                             std::int64_t filters, std::int64_t channels);
 

@@ -1,5 +1,6 @@
-// Lists of boxes: those that count, and those that overlap no better one. Boxes are looked at one
-// after the other, each dropping later ones; the steps are a recurrence over the flags of all.
+// Lists of boxes: which ones count, and non-maximum suppression, which keeps those that do not
+// overlap a better one. Boxes are looked at one after the other, and each drops later ones. The
+// steps are a recurrence over the flags of all boxes.
 #include <limits>
 
 #include "tenon/ops/vision_attrs.h"
@@ -52,7 +53,7 @@ std::vector<Tensor> GetValidCounts(const TeCall& call) {
               "valid_indices")};
 }
 
-// Boxes by falling score.
+// The boxes in the order of falling scores.
 class RankedBoxes {
  public:
   RankedBoxes(const TeCall& call, const ops::NonMaximumSuppressionAttrs& attrs)

@@ -11,7 +11,7 @@ namespace {
 using te::Expr;
 using te::Tensor;
 
-// All but the image.
+// All fields except the image.
 ConvSum Describe(const TeCall& call, const ops::ConvRules& rules) {
   const Tensor& weight = call.input(1);
   const DataType dtype = call.dtype();
@@ -47,7 +47,7 @@ bool HasBlocks(const TeCall& call) {
   return ops::HasBlocks(call.attrs.As<AttrsType>());
 }
 
-// Over blocks of channels, in the layouts that AlterOpLayout and ConvertLayout give.
+// Convolutions over blocks of channels, in the layouts that AlterOpLayout and ConvertLayout give.
 template <typename AttrsType>
 TeForm FormOfBlocks(const std::string& name) {
   return {.name = StrCat(name, ".", AttrsType{}.data_layout, "c"),

@@ -1,5 +1,5 @@
-// The sum over channels and kernel taps that every convolution is, over any number of spatial axes
-// and for any order of the axes.
+// The sum over channels and kernel taps of any convolution, over any number of spatial axes and for
+// any order of the axes.
 //
 //   const ConvSum conv{...};
 //   if (!RefuseTiledSum(conv)) y = TiledSum(conv, call, "conv3d");
@@ -31,9 +31,9 @@ struct ConvSum {
                          const std::vector<te::Expr>& taps)>
       weight;
   bool weight_is_constant;
-  // More than 1: the image is of words of int32 with so many channels each, which one instruction
-  // multiplies by as many weights, and `group_inputs` counts words. `weight` still counts channels,
-  // is 0 past the last one, and keeps its type.
+  // If it is more than 1, the image has words of int32 with so many channels each, which one
+  // instruction multiplies by as many weights, and `group_inputs` counts words. `weight` still
+  // counts channels, is 0 past the last one, and keeps its type.
   std::int64_t channels_of_word = 1;
   // The weight is picked from another tensor, and the sum from this one's own order: both are
   // stored before they are read.
@@ -52,12 +52,12 @@ struct ConvSum {
     return has_half && channels_of_word == 1 ? group_outputs : all;
   }
   Sizes Spatial() const;  // extents of the result's spatial axes
-  // As the result's type, or a word.
+  // The pixel, converted to the result's type, or a word.
   te::Expr Pixel(const te::Expr& n, const te::Expr& channel, const std::vector<te::Expr>& at) const;
 };
 
-// In register tiles, whose lanes are filters. Weights are packed when the kernel is made, where
-// they are constant. Of words always; of other sums where that pays.
+// The sum in register tiles, whose lanes are filters. Constant weights are packed when the kernel
+// is made. Sums of words always take tiles, other sums where that pays.
 std::optional<std::string> RefuseTiledSum(const ConvSum& conv);
 double TiledSumCycles(const ConvSum& conv);  // of one core, estimated
 te::Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name);

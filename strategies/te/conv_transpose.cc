@@ -20,7 +20,7 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// Throws Unimplemented where the difference of expressions is no number.
+// Throws Unimplemented if the difference of expressions is not a number.
 std::int64_t NumberOf(const Expr& difference) {
   const Expr value = loop::Simplify(difference);
   if (const auto* number = value.As<loop::IntImmNode>()) return number->value;
@@ -49,8 +49,8 @@ Tensor InOrder(const Tensor& x, const std::vector<std::size_t>& at) {
       "in_order");
 }
 
-// The results of all phases, side by side. Where layouts have blocks of channels, filters and
-// channels are blocks of them.
+// The results of all phases, side by side. If layouts have blocks of channels, filters and channels
+// count blocks.
 struct Transposed {
   ops::ConvRules rules;
   std::vector<Phases> axes;
@@ -67,8 +67,8 @@ bool IsEmpty(const TeCall& call) {
          IsEmpty(call.input(1).shape());
 }
 
-// Requires that nothing is empty. `rules`: of whole axes in the default order, where the call has
-// blocks.
+// Requires that nothing is empty. Where the call has blocks, `rules` are those of whole axes in the
+// default order.
 Transposed Describe(const TeCall& call, const ops::ConvRules& rules) {
   const Tensor& weight = call.input(1);
   const DataType dtype = call.dtype();
@@ -203,7 +203,7 @@ TeForm FormOfBlocks(const std::string& name) {
 
 using MakeSum = Tensor (*)(const ConvSum& conv, const TeCall& call, const std::string& name);
 
-// Rows as those of other convolutions over any number of axes (conv_nd.cc).
+// The same rows as those of other convolutions over any number of axes (conv_nd.cc).
 template <typename AttrsType>
 TeCompute FormsOf(const std::string& name) {
   const auto describe = [](const TeCall& call) {

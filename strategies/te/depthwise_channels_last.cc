@@ -1,5 +1,5 @@
 // A kernel for each channel, channels last: lanes are channels, and a tile is a few neighbouring
-// pixels of a row by a few vectors of channels. The taps of a tile are written out, so that what
+// pixels of a row by a few vectors of channels. The taps of a tile are written out, so what
 // neighbouring pixels read is loaded once.
 #include <algorithm>
 #include <span>
@@ -22,7 +22,7 @@ struct TileShape {
   std::int64_t pixels, vectors;
 };
 
-// The one of the least estimated time, then the largest.
+// The tile with the least estimated time; among equals the largest.
 TileShape TileOf(const Target& target, std::int64_t columns, std::int64_t vectors) {
   constexpr TileShape kShapes[] = {{8, 2}, {7, 2}, {5, 3}, {4, 3}, {14, 1}, {8, 1}, {7, 1}};
   constexpr TileShape kIn16Registers[] = {{6, 2}, {5, 2}, {4, 2}, {3, 3}, {8, 1}, {7, 1}};
@@ -54,7 +54,7 @@ Tensor ImageOf(const Conv& conv, const Tensor& x, const Shape& needed) {
       "pad_image", te::Stored{});
 }
 
-// The weights of a vector of channels after the other.
+// The weights, one vector of channels after the other.
 Tensor WeightsOf(const Conv& conv, std::int64_t channels, std::int64_t vectors) {
   return te::Compute(
       ToExprs(Shape{vectors, conv.taps[0], conv.taps[1], conv.lanes()}),

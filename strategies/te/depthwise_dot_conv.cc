@@ -1,8 +1,7 @@
 // A kernel for each channel, of uint8 by int8 and of bfloat16: lanes are pixels of a row, and one
 // instruction adds four or two taps of the row to each (Intel SDM volume 2, VPDPBUSD and
-// VDPBF16PS). What the lanes read are windows of so many pixels, which a shuffle makes of the row;
-// a tile is several rows high, so that one window serves all rows of the result whose kernels it
-// lies in.
+// VDPBF16PS). The lanes read windows of so many pixels, which a shuffle makes of the row. A tile is
+// several rows high, so that one window serves all rows of the result whose kernels it lies in.
 #include <algorithm>
 
 #include "tenon/strategies/te/conv.h"
@@ -19,20 +18,20 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-// Rows of a tile: as few of all tiles lie below the image as may be.
+// The rows of a tile, chosen so that as few rows of tiles as possible lie below the image.
 std::int64_t RowsOfTile(std::int64_t rows) {
   constexpr std::int64_t kMin = 4, kMax = 8;
   return rows <= kMax ? rows : TightestBlock(rows, kMin, kMax);
 }
 
-// The columns of the result in vectors, of which so many make a group that what they read of a row
+// The columns of the result in vectors. So many of them make a group that what they read of a row
 // is one vector of pixels, which stays in a register.
 struct Columns {
   std::int64_t lanes, per_group, groups;
   std::int64_t pixels;  // of a row, for one group
 };
 
-// Nothing where one vector of results reads more.
+// Nothing if one vector of results reads more than that.
 std::optional<Columns> ColumnsOf(const Conv& conv, std::int64_t columns, std::int64_t taps,
                                  std::int64_t most_pixels) {
   constexpr std::int64_t kMinLanes = 4;
@@ -46,7 +45,8 @@ std::optional<Columns> ColumnsOf(const Conv& conv, std::int64_t columns, std::in
   return Columns{lanes, per_group, CeilDiv(vectors, per_group), BitCeil(pixels(per_group))};
 }
 
-// Zeros where a window reaches beyond the last tap of a row: (filter, row, window, tap).
+// The weights as (filter, row, window, tap), with zeros where a window reaches beyond the last tap
+// of a row.
 Tensor WeightsOfWindows(const Conv& conv, std::int64_t windows, std::int64_t taps) {
   Conv stored = conv;
   stored.dtype = conv.weight.dtype();

@@ -1,4 +1,4 @@
-// Lists of the boxes that a detector found: every element finds by orders where it comes from.
+// Lists of the boxes that a detector found. Every element finds where it comes from by orders.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -21,7 +21,7 @@ using te::Tensor;
 using te::Var;
 
 // The class of each box, -1 where it counts as none, and its probability. A probability is greater
-// than -1; what is not, NaN too, comes last.
+// than -1. What is not, including NaN, comes last.
 struct BestClass {
   Tensor number, score;
 
@@ -108,7 +108,7 @@ std::vector<Tensor> RegularNonMaximumSuppression(const TeCall& call) {
         return call.input(1)(image, box, c + background);
       },
       "scores_of_class", te::Stored{});
-  // A score above the number before the threshold is one from the threshold on.
+  // A score above the number just below the threshold is at least the threshold.
   const double below = std::nextafter(static_cast<float>(attrs.score_threshold),
                                       -std::numeric_limits<float>::infinity());
   const Survivors kept(boxes, scores, attrs.max_detections_per_class, attrs.iou_threshold, below);

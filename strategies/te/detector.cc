@@ -1,5 +1,5 @@
-// Operators of early detectors. The greatest element of a bin needs loops that run as values say: a
-// library function.
+// Operators of early detectors. The greatest element of a bin needs loops that depend on values, so
+// a library function finds it.
 #include <cmath>
 
 #include "tenon/jit/library_functions.h"
@@ -16,8 +16,8 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// Half the extents of the boxes of a place, in parts of the image. The reference counts widths in
-// parts of the height, as most images are wider than high.
+// Boxes at each place, whose extents are parts of those of the image. The reference counts widths
+// in parts of the height, since most images are wider than high.
 std::vector<Tensor> MultiBoxPrior(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::MultiBoxPriorAttrs>();
   const auto rows = static_cast<double>(ExtentOf(call.input(0), 2));

@@ -1,6 +1,6 @@
-// Sums of Einstein's notation. Two operands that share summed labels are a product of matrices:
-// labels of both in the result are its batch, those of one its rows or its columns, the summed ones
-// its depth. Everything else is one sum over all labels that the result lacks.
+// Sums of Einstein's notation. Two operands that share summed labels are a product of matrices.
+// Labels of both that are in the result are its batch, those of one are its rows or its columns,
+// and the summed ones its depth. Everything else is one sum over all labels that the result lacks.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -44,7 +44,7 @@ struct Summation {
     return shape;
   }
 
-  // An operand's element where labels have these values; axes of one element are broadcast.
+  // The element of an operand for these values of the labels. Axes of one element are broadcast.
   Expr Element(std::size_t operand, const std::map<int, Expr>& at) const {
     const Tensor& x = call.input(operand);
     std::vector<Expr> from;
@@ -108,7 +108,7 @@ std::optional<MatrixLabels> MatrixLabelsOf(const Summation& summation) {
   for (const int label : axes.summed) {
     if (!Has(left, label) || !Has(right, label)) return std::nullopt;
   }
-  // In the order of memory on the left.
+  // The labels are in the order of memory on the left.
   std::copy_if(left.begin(), left.end(), std::back_inserter(matrix.depth),
                [&](int label) { return Has(axes.summed, label); });
   if (matrix.rows.empty() || matrix.columns.empty() || matrix.depth.empty()) return std::nullopt;

@@ -9,7 +9,7 @@
 
 namespace tenon::strategies {
 
-// Kernels are not called with expressions that are 0.
+// Whether an extent is the number 0. Kernels are not called with expressions that are 0.
 inline bool IsEmpty(const std::vector<te::Expr>& extents) {
   return std::ranges::any_of(extents,
                              [](const te::Expr& extent) { return loop::IsConstInt(extent, 0); });

@@ -15,8 +15,8 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// (row, bin) and (row, bins + bin): each row of `rows`, which has `n` elements, times the cosines
-// and times the sines of the first `bins` bins, all times `scale`.
+// Each row of `rows`, which has `n` elements, times the cosines, at (row, bin), and times the
+// sines, at (row, bins + bin), of the first `bins` bins, all times `scale`.
 Tensor Transformed(const TeCall& call, const Tensor& rows, std::int64_t n, std::int64_t bins,
                    double scale) {
   const std::int64_t count = ExtentOf(rows, 0);

@@ -1,5 +1,5 @@
-// image.grid_sample: where a coordinate leaves the data, it is clamped to the border, mirrored at
-// it, or its taps count as zeros. Cubic taps leave it one by one, other coordinates as a whole.
+// image.grid_sample. If a coordinate leaves the data, it is clamped to the border, mirrored at it,
+// or its taps count as zeros. Cubic taps leave the data one by one, other coordinates as a whole.
 #include <utility>
 
 #include "tenon/ops/image_attrs.h"
@@ -21,13 +21,13 @@ class Axis {
 
   Expr Number(double v) const { return te::Cast(t_, v); }
 
-  // From [-1, 1] to elements.
+  // The coordinate in elements of one in [-1, 1].
   Expr Place(const Expr& g) const {
     if (attrs_.align_corners) return (g + Number(1)) * Extent(-1, 0.5);
     return ((g + Number(1)) * Extent() - Number(1)) * Number(0.5);
   }
 
-  // Within the data, except for zeros.
+  // The coordinate moved into the data, except where taps outside count as zeros.
   Expr Within(const Expr& at) const {
     if (attrs_.padding_mode == "zeros") return at;
     return Clamped(attrs_.padding_mode == "border" ? at : Reflected(at));
@@ -50,7 +50,7 @@ class Axis {
     return (te::Cast(t_, extent_) + Number(more)) * Number(factor);
   }
   Expr Clamped(const Expr& at) const { return te::Min(te::Max(at, Number(0)), Extent(-1)); }
-  // Mirrored at the middles of the outermost elements, or at their sides.
+  // The coordinate mirrored at the middles of the outermost elements, or at their sides.
   Expr Reflected(const Expr& at) const {
     const double low = attrs_.align_corners ? 0 : -0.5, less = attrs_.align_corners ? -1 : 0;
     if (loop::IsConstInt(extent_, attrs_.align_corners ? 1 : 0)) return Number(0);
@@ -60,7 +60,7 @@ class Axis {
     const Expr rest = from - turns * span;
     const Expr odd = turns - te::Floor(turns * Number(0.5)) * Number(2) > Number(0.5);
     const Expr place = te::Select(odd, span - rest, rest) + Number(low);
-    // One element alone is met at each turn.
+    // If there is only one element, every coordinate meets it.
     return extent_.As<loop::IntImmNode>() != nullptr
                ? place
                : te::Select(span == Number(0), Number(0), place);

@@ -41,7 +41,7 @@ std::vector<Tensor> Resize(const TeCall& call) {
                    call.target)};
 }
 
-// Coordinates are those of image.resize*d with the quotients of the extents as scales.
+// Coordinates are those of image.resize*d, with the quotients of the extents as scales.
 std::vector<Tensor> ResizeToExtents(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::ResizeToExtentsAttrs>();
   const Tensor& x = call.input(0);

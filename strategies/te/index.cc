@@ -36,7 +36,7 @@ std::vector<Tensor> SliceLike(const TeCall& call) {
       "slice_like")};
 }
 
-// An index of any integer type as one within [0, extent).
+// An index of any integer type, brought into [0, extent).
 Expr Within(const Expr& index, const Expr& extent, const std::string& mode) {
   const Expr wide = te::Cast(Int64, index);
   if (mode == "wrap") return te::FloorMod(wide, extent);

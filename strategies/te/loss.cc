@@ -14,7 +14,7 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-// Of all elements of `shape`.
+// The sum over all elements of `shape`.
 Tensor SumOf(const std::vector<Expr>& shape, const char* name,
              const std::function<Expr(const std::vector<Expr>& at)>& term) {
   std::vector<IterVar> axes;
@@ -76,7 +76,7 @@ std::vector<Tensor> CrossEntropy(const TeCall& call, bool of_logarithms) {
   const Tensor& targets = call.input(1);
   const DataType dtype = SumType(call.dtype());
   const std::vector<Expr>& shape = x.shape();
-  // Row by row, so that logarithms are taken of whole vectors.
+  // Terms are stored row by row, so that logarithms are taken of whole vectors.
   const Tensor terms = te::Compute(
       shape,
       [&](const std::vector<Var>& i) {

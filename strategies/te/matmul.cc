@@ -28,7 +28,7 @@ std::int64_t GroupOf(const TeCall& call) {
                   AreFewRows(sizes[sizes.size() - 2].planned, call.IsConstant(1)));
 }
 
-// The extent that both operands have along the sum: a number where one of them knows it.
+// The extent that both operands have along the sum. It is a number if one of them knows it.
 Expr DepthOf(const Expr& of_left, const Expr& of_right) {
   return IsNumber(of_left) ? of_left : of_right;
 }
@@ -137,7 +137,8 @@ std::vector<Tensor> VectorByMatrix(const TeCall& call, const Transposes& transpo
       "matmul", te::Label("matmul", te::ReadsRepeatedly{}))};
 }
 
-// Register tiles of dot products, of multiply-adds, and sums of one element each.
+// The rows: register tiles of dot products, register tiles of multiply-adds, and sums of one
+// element each.
 template <typename OfCall, typename TransposesOf>
 TeCompute FormsOf(const std::string& name, OfCall product, TransposesOf transposes) {
   const auto of = [=](const TeCall& call, std::int64_t group) {
@@ -173,7 +174,7 @@ TeCompute FormsOf(const std::string& name, OfCall product, TransposesOf transpos
 // Columns of a block: the widest vectors, whatever the target, as layouts are named after them.
 constexpr std::int64_t kBlock = 16;
 
-// Of a matrix by a weight that is cut into whole blocks.
+// What becomes of a product of a matrix by a weight that can be cut into whole blocks.
 std::optional<ops::LayoutAlteration> InBlocks(const ir::CallNode& call) {
   const auto* data = call.args[0].checked_type().As<ir::TensorTypeNode>();
   const auto* weight = call.args[1].checked_type().As<ir::TensorTypeNode>();

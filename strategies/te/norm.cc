@@ -65,7 +65,7 @@ std::vector<Tensor> Softmax(const TeCall& call, bool logarithm) {
       [&](const std::vector<Var>& i) {
         const std::vector<Expr> line = Without(i, axis);
         if (logarithm) return x[ToExprs(i)] - greatest[line] - te::Log(sum[line]);
-        // One division a line.
+        // One division per line.
         return power[ToExprs(i)] * (te::Cast(x.dtype(), 1) / sum[line]);
       },
       logarithm ? "log_softmax" : "softmax")};
@@ -116,7 +116,7 @@ std::vector<Tensor> NormOfChannels(const TeCall& call, std::size_t axis, std::in
   }
   const Expr count = CountOf(terms, t);
   const Expr extent = te::Cast(Int64, size);
-  // Over all elements of a group, of `term` of each.
+  // Sums `term` over all elements of a group.
   const auto sum_of = [&](const std::function<Expr(const std::vector<Expr>& group, Expr x)>& term,
                           const char* name) {
     std::vector<IterVar> axes;
@@ -221,7 +221,7 @@ std::vector<Tensor> LRN(const TeCall& call) {
   const Expr& extent = x.shape()[axis];
   std::int64_t before = attrs.size / 2, after = attrs.size - 1 - before;
   if (const auto* number = extent.As<loop::IntImmNode>()) {
-    // A wider window takes no more channels.
+    // A wider window would not take more channels.
     const std::int64_t last = std::max<std::int64_t>(number->value - 1, 0);
     before = std::min(before, last);
     after = std::min(after, last);

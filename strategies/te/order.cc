@@ -16,7 +16,7 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// float64 or int64 in the order of `value`.
+// A key in float64 or int64 with the order of `value`.
 Expr Key(const Expr& value) {
   const DataType type = value.dtype();
   if (type.is_float())

@@ -13,13 +13,13 @@
 
 namespace tenon::strategies {
 
-// (row, rank) -> place, in int64, of the first `limit` ranks or of all. Equal keys stay in order;
-// NaN is greater than every number. There must be elements.
+// The map (row, rank) -> place, in int64, for the first `limit` ranks or for all. Equal keys stay
+// in order; NaN is greater than every number. There must be elements.
 te::Tensor StableOrder(const te::Expr& rows, const te::Expr& extent,
                        const std::function<te::Expr(const te::Expr& row, const te::Expr& at)>& key,
                        bool descends, const std::optional<te::Expr>& limit = std::nullopt);
 
-// Those of the `extent` elements of a row that have a flag come first, in order.
+// Of the `extent` elements of a row, those that have a flag come first, in order.
 struct Compacted {
   te::Tensor order;  // (row, place) -> which element stands there
   te::Tensor kept;   // row -> how many have a flag

@@ -33,13 +33,14 @@ struct Window : ops::PoolRules {
     for (const std::size_t axis : at) extent.push_back(x.shape()[axis]);
   }
 
-  // Where along spatial axis `d` a tap of a result element reads, from the start of the padding.
+  // Where a tap of a result element reads along spatial axis `d`, counted from the start of the
+  // padding.
   Expr Padded(const std::vector<Var>& i, std::size_t d, const Expr& tap) const {
     return i[at[d]] * strides[d] + tap * dilation[d];
   }
 };
 
-// Elements that sums of `count` of them fit in.
+// The elements in a type that holds sums of `count` of them.
 Tensor ForMeans(const Tensor& x, std::int64_t count) {
   return AsType(x, MeanType(x.dtype(), count));
 }
@@ -63,9 +64,8 @@ Tensor Surrounded(const Tensor& x, const Window& w, const std::vector<Expr>& res
   return PadImage(x, w.at, w.before, after, value);
 }
 
-// One spatial axis after the other: a row of the image is reduced over the rows of its window
-// first, and what that leaves along the row, which takes size[0] + size[1] reads rather than their
-// product.
+// Reduces one spatial axis after the other: first over the rows of a window, then what that leaves
+// along the row. This takes size[0] + size[1] reads rather than their product.
 Tensor OverWindow(const TeCall& call, const Tensor& x, const Window& w, const Expr& outside,
                   Reducer reducer, const std::string& name) {
   Tensor reduced = Surrounded(x, w, call.te_shape(), outside);
@@ -134,7 +134,7 @@ struct Bins {
       : axis(at), extent(ExtentOf(call.input(0), at)), count(call.shape()[at]) {}
 
   bool IsUniform() const { return count == 0 || extent % count == 0; }
-  // Elements of the longest bin, at most.
+  // An upper bound on the elements of the longest bin.
   std::int64_t Longest() const {
     if (count == 0) return 0;
     return IsUniform() ? extent / count : std::min(extent, extent / count + 2);
@@ -257,8 +257,8 @@ std::vector<Tensor> Dilation2D(const TeCall& call) {
         for (std::size_t d = 0; d < 2; ++d) {
           from[at[d]] = i[at[d]] * rules.strides[d] + taps[d].var * rules.dilations[d];
           tap[rules.kernel[d + 1]] = taps[d].var;
-          // What is least must stay so when a weight is added to it, which integers
-          // would not.
+          // The lowest value must stay the lowest when a weight is added to it, which integers do
+          // not guarantee.
           if (p[d] + p[d + 2] > 0 && !weight.dtype().is_float())
             inside = inside && from[at[d]] >= Expr(p[d]) &&
                      from[at[d]] < Expr(p[d] + ExtentOf(call.input(0), at[d]));

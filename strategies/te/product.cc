@@ -30,13 +30,13 @@ constexpr std::int64_t kMinRows = 8;
 constexpr std::int64_t kMinRowsTransposed = 12;
 constexpr std::int64_t kMinRowsConstant = 4;
 
-// Of the shapes with so many sums that they hide the latency of the multiply-add, the one of the
-// least estimated time, then the widest. Few rows take more vectors.
+// Of the shapes with enough sums to hide the latency of the multiply-add, the one with the least
+// estimated time, then the widest. Few rows take more vectors.
 TileShape ChooseTile(const Size& all_rows, std::int64_t columns, const Target& target,
                      std::int64_t lanes) {
   constexpr TileShape kShapes[] = {{4, 4}, {6, 3}, {8, 2}, {14, 1}};
   constexpr TileShape kOfFewRows[] = {{3, 8}, {3, 6}, {3, 5}, {3, 4}};
-  // Of results that are as wide as so many tiles.
+  // For results that are as wide as so many tiles.
   constexpr TileShape kWide[] = {{3, 8}, {3, 7}, {4, 6}, {3, 6}, {4, 5}, {3, 5}};
   constexpr TileShape kIn16Registers[] = {{3, 3}, {6, 2}, {5, 2}, {12, 1}};
   constexpr TileShape kOfFewRowsIn16Registers[] = {{3, 3}, {3, 2}};
@@ -51,7 +51,8 @@ TileShape ChooseTile(const Size& all_rows, std::int64_t columns, const Target& t
   const std::int64_t vectors = CeilDiv(columns, lanes);
   const auto time = [&](const TileShape& tile) {
     const std::int64_t across = CeilDiv(vectors, tile.vectors);
-    // Of rows of any number the last tile is half full, as far as is known: loads of a step decide.
+    // If the number of rows is open, the last tile is taken to be half full, so the loads of a step
+    // decide.
     if (!all_rows.is_number())
       return (static_cast<double>(rows) / static_cast<double>(tile.rows) + 0.5) *
              static_cast<double>(across) * TileStepTime(tile.rows, tile.vectors);
@@ -87,8 +88,8 @@ Tensor PlainProduct(const Product& product, const std::vector<Expr>& shape) {
 
 namespace {
 
-// The left operand as (batch..., row, depth); past the last product of a group zeros. Elements of
-// single products are of the result's type.
+// The left operand as (batch..., row, depth), with zeros past the last product of a group. Elements
+// of single products have the result's type.
 Tensor PackLeft(const Product& product) {
   std::vector<Expr> shape = ExprsOf(product.batch);
   shape.push_back(product.rows.expr);
@@ -107,15 +108,14 @@ Tensor PackLeft(const Product& product) {
 }
 
 // Whether each panel of the right operand is packed where its tiles are summed up, so that it stays
-// in the second-level cache. Panels are shared out whole then, and few of them are not even shares.
+// in the second-level cache. Panels are then shared out whole, and few of them cannot be shared out
+// evenly.
 bool PacksByPanel(const Product& product, const TileShape& tile, std::int64_t width) {
   constexpr std::int64_t kPanelsOfCore = 4;
-  const auto is_number = [](const Size& size) { return size.is_number(); };
   if (std::ranges::count(product.right_has, false) > 0) return false;
-  if (product.right_is_constant || product.group != 1 ||
-      !std::ranges::all_of(product.batch, is_number) || !product.columns.is_number() ||
-      !product.depth.is_number() || product.rows.planned <= tile.rows ||
-      product.columns.planned <= width)
+  if (product.right_is_constant || product.group != 1 || !AreNumbers(product.batch) ||
+      !product.columns.is_number() || !product.depth.is_number() ||
+      product.rows.planned <= tile.rows || product.columns.planned <= width)
     return false;
   const std::int64_t panels =
       ElementsOf(product.batch).planned * CeilDiv(product.columns.planned, width);
@@ -124,7 +124,8 @@ bool PacksByPanel(const Product& product, const TileShape& tile, std::int64_t wi
          product.depth.planned * width * bytes <= product.target.l2_bytes / 2;
 }
 
-// The right operand as (batch..., panel, depth, column of the panel); past the last column zeros.
+// The right operand as (batch..., panel, depth, column of the panel), with zeros past the last
+// column.
 Tensor PackRight(const Product& product, std::int64_t width, const te::Hint& hint) {
   std::vector<Expr> shape;
   for (std::size_t d = 0; d < product.batch.size(); ++d) {
@@ -161,9 +162,10 @@ bool IsWidenedOften(const Product& product, std::int64_t width) {
          product.columns.planned > width;
 }
 
-// Whether tiles read the rows of the right operand where they are: one panel is packed already, the
-// nearest cache holds all of it, or few tiles would read what was packed. Others walk through whole
-// rows, which is as slow as 59 % of packed panels where a row is a multiple of 4 KiB.
+// Whether tiles read the rows of the right operand where they are. That is so if one panel is as
+// good as packed, if the nearest cache holds all of it, or if few tiles would read what was packed.
+// Other tiles would walk through whole rows, at 59 % of the speed of packed panels where a row is a
+// multiple of 4 KiB.
 bool ReadsRows(const Product& product, std::int64_t width) {
   constexpr std::int64_t kMaxRowsInPlace = 32;
   const std::int64_t columns = product.columns.planned;

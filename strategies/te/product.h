@@ -1,5 +1,5 @@
-// Products of matrices that are given by their elements: what matrix products and operators that
-// are one in other words have in common.
+// Products of matrices that are given by their elements. Matrix products use them, and so do
+// operators that amount to one.
 //
 //   Tensor c = Multiply({.rows = m, .columns = n, .depth = k, .dtype = Float32,
 //                        .target = call.target, .left = ..., .right = ...}, {m, n});
@@ -33,7 +33,8 @@ struct Product {
   std::int64_t least_rows;      // that pay for packing the right operand
   std::vector<bool> right_has;  // for each batch axis, whether the right operand differs along it
   std::function<te::Tensor(const te::Tensor&)> prepared;  // see TeCall
-  // Products that one instruction adds up, of operands as they are; 1 where there is none.
+  // How many products of the operands as they are one instruction adds up; 1 if there is no such
+  // instruction.
   std::int64_t group = 1;
   // Whether the left operand lies in memory along its rows.
   bool left_in_rows = false;
@@ -43,25 +44,26 @@ struct Product {
   Config* config = nullptr;  // see TeCall
 };
 
-// Products of these types that one instruction of the target adds up; 1 where there is none, or
-// where wide operands are faster: those of a product that is not bound by reading the narrow ones.
+// How many products of these types one instruction of the target adds up; 1 if there is no such
+// instruction, or where wide operands are faster because the product is not bound by reading the
+// narrow ones.
 std::int64_t DotGroup(const Target& target, DataType left, DataType right, DataType sum,
                       bool is_bound_by_memory = false);
-// Why a form that needs more than one is refused.
+// Why a form is refused that needs more than one.
 inline constexpr const char* kNoDots =
     "the target adds up no products of these types by one instruction";
-// Whether so few rows are that by a right operand that is packed already.
+// Whether these are few rows; a constant right operand is packed already.
 bool AreFewRows(std::int64_t rows, bool right_is_constant);
 
-// Rows that pay for packing a right operand, whose rows may be the result's columns in memory.
+// How many rows pay for packing a right operand, whose rows may be the result's columns in memory.
 std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group = 1);
 
 // Why register tiles from a packed right operand do not pay, or nothing.
 std::optional<std::string> RefuseTiledProduct(const Product& product);
-// Of shapes that are those of the batch, then rows and columns.
+// The product in register tiles. `shape` has the extents of the batch, then rows and columns.
 te::Tensor TiledProduct(const Product& product, const std::vector<te::Expr>& shape);
 te::Tensor PlainProduct(const Product& product, const std::vector<te::Expr>& shape);
-// The better of both.
+// The product by the better of the two forms.
 te::Tensor Multiply(const Product& product, const std::vector<te::Expr>& shape);
 
 }  // namespace tenon::strategies

@@ -51,7 +51,7 @@ struct Predicted {
       return te::FloorMod(te::FloorDiv(box, Expr(anchors)), Expr(from[3]));
     };
     const auto anchor_of = [&](const Expr& box) { return te::FloorMod(box, Expr(anchors)); };
-    // Before boxes that are too small grow. Axis 0 is x, 1 is y.
+    // The corners before boxes that are too small grow. Axis 0 is x, 1 is y.
     const Tensor corners = te::Compute(
         {from[0], count, 4},
         [&](const Var& image, const Var& box, const Var& corner) {
@@ -98,7 +98,7 @@ struct Predicted {
         [&](const Var& image, const Var& box) {
           const Expr row = row_of(box), column = column_of(box);
           const Expr score = call.input(0)(image, anchor_of(box) + anchors, row, column);
-          // Whole strides of the image; what is beyond it, small or NaN comes last.
+          // Whole strides of the image count. What is beyond the image, small or NaN comes last.
           const auto inside = [&](const Expr& at, std::int64_t axis) {
             return te::Cast(Float32, at + 1) <= images(image, Expr(axis)) / number(stride);
           };

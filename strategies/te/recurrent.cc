@@ -1,6 +1,6 @@
 // Recurrent layers as one scan over the steps. Row t + 1 of the states follows from row t, and row
 // 0 is the initial state. In step t a sequence of n steps reads the inputs of step t or, in
-// reverse, of step n - 1 - t; after its last step its state stays.
+// reverse, those of step n - 1 - t. After its last step its state stays.
 #include "tenon/strategies/te/recurrent.h"
 
 #include <string>
@@ -54,8 +54,9 @@ class Layer {
     return te::Compute(StateShape(), body, name);
   }
 
-  // For each step and sequence the sums of state(step, batch, k) * weight, over columns of the
-  // recurrence, `first` gates after its first one; the columns of the last vectors are padded.
+  // For each step and sequence, the sums of state(step, batch, k) * weight over columns of the
+  // recurrence, starting `first` gates after its first one. The columns of the last vectors are
+  // padded.
   Tensor Sums(const auto& state, std::int64_t first, std::int64_t gates,
               const std::string& name) const {
     const std::int64_t begin = first * hidden_, columns = gates * hidden_;
@@ -200,7 +201,7 @@ std::vector<Tensor> Lstm(const TeCall& call) {
           layer.Last(states[1], "last_c")};
 }
 
-// What a layer gives that takes no step.
+// The results of a layer that takes no steps.
 std::vector<Tensor> WithoutSteps(const TeCall& call) {
   std::vector<Tensor> results = {Filled(call.te_shape(), te::Cast(call.dtype(), 0))};
   for (std::size_t state = 4; state < call.inputs.size(); ++state)

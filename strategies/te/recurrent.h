@@ -10,8 +10,8 @@
 
 namespace tenon::strategies {
 
-// Columns of the product that are summed up together in registers, and how many blocks of them hold
-// all columns.
+// How many columns of the product are summed up together in registers, and how many blocks of them
+// hold all columns.
 struct ColumnBlocks {
   std::int64_t lanes = 0, vectors = 0, count = 0;
   std::int64_t width() const { return lanes * vectors; }
@@ -20,7 +20,8 @@ struct ColumnBlocks {
 // The vectors of a block are chosen so that few columns are added to fill the last one.
 ColumnBlocks BlocksOf(std::int64_t columns, DataType type, const Target& target);
 
-// One loop over the steps. In each, sums stay in registers and cells are computed in vectors.
+// Schedules one loop over the steps. In each step, sums stay in registers and cells are computed in
+// vectors.
 void ScheduleRecurrence(const OpSchedule& s);
 
 }  // namespace tenon::strategies

@@ -1,7 +1,7 @@
 // A step is a product of the batch's states with the recurrence, and functions of its sums. Rows of
-// the batch share each vector of the recurrence that is loaded. Layers are bound by these loads
-// where the batch is one, so all columns of a block are summed up at once, which hides the latency
-// of the sums.
+// the batch share each vector of the recurrence that is loaded. If the batch is one, layers are
+// bound by these loads, so all columns of a block are summed up at once, which hides the latency of
+// the sums.
 #include <algorithm>
 #include <variant>
 #include <vector>
@@ -20,8 +20,8 @@ using te::Tensor;
 
 constexpr std::int64_t kMaxVectors = 8;
 constexpr std::int64_t kMaxRows = 4;
-// Elements of the recurrence that a core alone takes 20 microseconds and more to read from outside
-// its caches, and products of a step that take as long.
+// So many elements of the recurrence take one core 20 microseconds or more to read from outside its
+// caches, and so many products of a step take as long.
 constexpr std::int64_t kThreadedWeights = 1 << 18;
 constexpr std::int64_t kThreadedProducts = 1 << 20;
 

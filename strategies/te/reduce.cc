@@ -40,7 +40,8 @@ struct Reading {
     }
   }
 
-  // Elements joined into one; beyond int64 no array of them can be. Nothing where it is not known.
+  // How many elements are joined into one. No array can have more than int64 holds. Nothing if the
+  // number is not known.
   std::optional<std::int64_t> Count() const {
     std::int64_t count = 1;
     for (const Expr& extent : extents) {
@@ -67,7 +68,7 @@ struct Reading {
 
 using Reducer = Reduction (*)(const Expr& source, std::vector<IterVar> axes);
 
-// In elements of `type`.
+// Reduces in elements of `type`.
 Tensor Reduce(const TeCall& call, const Reading& reading, Reducer reducer, const char* name,
               DataType type) {
   const auto element = [&](const std::vector<Var>& i) {
@@ -133,7 +134,7 @@ std::vector<Tensor> ArgReduce(const TeCall& call, bool is_max) {
   const Tensor& x = call.input(0);
   const Reading reading(x, attrs);
   const char* name = is_max ? "argmax" : "argmin";
-  // Each element is the extreme of itself.
+  // Without axes, each element is the extreme of itself.
   if (reading.axes.empty())
     return {te::Compute(
         call.te_shape(), [](const std::vector<Var>&) { return te::Cast(Int32, 0); }, name)};

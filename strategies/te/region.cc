@@ -1,4 +1,4 @@
-// Operators that write or move regions of a tensor: every element of the result finds where it
+// Operators that write or move regions of a tensor. Every element of the result finds where it
 // comes from.
 #include "tenon/ops/region_rules.h"
 #include "tenon/ops/shape_rules.h"
@@ -12,8 +12,8 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// Bounds as those of strided_slice, but known at run time only. A negative step is looked at from
-// the other end: index i of an axis of n elements becomes n - 1 - i there, and bounds likewise.
+// Bounds are like those of strided_slice, but known only at run time. A negative step is seen from
+// the other end: index i of an axis of n elements becomes n - 1 - i there, and so do bounds.
 std::vector<Tensor> StridedSet(const TeCall& call) {
   const Tensor& x = call.input(0);
   const Tensor& v = call.input(1);

@@ -1,5 +1,5 @@
-// Every element is a sum over few taps along each axis (resample_taps.h), of which the stored
-// indices and weights come from coordinates in float64.
+// Every element is a sum over few taps along each axis (resample_taps.h). Their stored indices and
+// weights come from coordinates in float64.
 #include "tenon/strategies/te/resample.h"
 
 #include <algorithm>
@@ -32,10 +32,11 @@ Expr SumOverTaps(const Tensor& x, DataType t, const std::vector<ResampledAxis>& 
   return taps[d].is_same.defined() ? te::Select(taps[d].is_same, same, total) : total;
 }
 
-// Whether lines along memory are better resampled before others are: there are no more of them
-// than of the result, several results read each, and it takes more than to copy it. One tap does
-// where the steps of its index do not begin again with each vector. Extents that are expressions
-// are taken to grow: if they shrink, the lines cost no more than what made the data.
+// Whether lines along memory are better resampled before others are. There must not be more of them
+// than of the result, several results must read each, and resampling one must take more than a
+// copy. One tap takes more where the steps of its index do not begin again with each vector.
+// Extents that are expressions are taken to grow: if they shrink, the lines cost no more than what
+// made the data.
 bool IsLastAxisFirst(std::size_t rank, const std::vector<ResampledAxis>& axes,
                      const std::vector<Taps>& taps, const Target& target) {
   if (axes.empty()) return false;

@@ -31,7 +31,7 @@ Line LineOfNumbers(const ResampledAxis& a, const std::string& mode) {
   const auto in = static_cast<double>(a.in.As<loop::IntImmNode>()->value);
   const auto out = static_cast<double>(count);
   const double scale = a.by_ratio ? out / in : a.scale;
-  // i / scale as i * factor / divisor; exact where the scale is that of the extents.
+  // Takes i / scale as i * factor / divisor, which is exact where the scale is that of the extents.
   Line line{.factor = scale == 0 ? in : 1, .divisor = scale == 0 ? out : scale};
   const auto constant = [](double value) { return Line{.factor = 0, .offset = value}; };
   if (mode == "asymmetric") return line;
@@ -51,7 +51,7 @@ Line LineOfNumbers(const ResampledAxis& a, const std::string& mode) {
   return line;
 }
 
-// As LineOfNumbers, mode by mode.
+// Does what LineOfNumbers does, mode by mode.
 ResampledLine LineOfExpressions(const ResampledAxis& a, const std::string& mode) {
   const Expr in = te::Cast(Float64, a.in), out = te::Cast(Float64, a.out);
   const Expr are_equal = a.in == a.out, is_one = a.out == Expr(1);

@@ -17,13 +17,13 @@ struct ResampledLine {
   // The coordinate of result i, in float64. It has the same bits for an extent that is a number and
   // for an expression with that value.
   std::function<te::Expr(const te::Expr& i)> at;
-  // The same at import; null where an extent is an expression.
+  // The same for a known i; null if an extent is an expression.
   std::function<double(std::int64_t i)> number;
-  // Where an extent is an expression: whether each result i lies at element i. Null: never.
+  // If an extent is an expression: whether each result i lies at element i. Null: never.
   te::Expr is_same = {};
 };
 
-// `coordinates` is that of Resampling. Throws Unimplemented for those that need numbers.
+// `coordinates` is that of Resampling. Throws Unimplemented for coordinates that need numbers.
 ResampledLine LineOf(const ResampledAxis& axis, const std::string& coordinates);
 
 }  // namespace tenon::strategies

@@ -19,7 +19,7 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// Coordinates this close to a whole number count as it where they are rounded down or up.
+// Coordinates this close to a whole number count as that number where they are rounded down or up.
 constexpr double kNudge = 1e-5;
 
 std::string RoundingOf(const Resampling& how) {
@@ -27,7 +27,7 @@ std::string RoundingOf(const Resampling& how) {
   return how.coordinates == "align_corners" ? "round" : "floor";
 }
 
-// Half-way coordinates go up except for round_prefer_floor; those below zero end up at the edge.
+// Half-way coordinates go up, except with round_prefer_floor. Those below zero end up at the edge.
 double Rounded(double x, const std::string& rounding) {
   if (rounding == "floor") return std::floor(x + kNudge);
   if (rounding == "ceil") return std::ceil(x - kNudge);
@@ -63,14 +63,14 @@ struct Quotient {
   Expr At(const Expr& i) const { return te::FloorDiv(i * factor + shift, divisor); }
 };
 
-// What gives `index` of every result, where one extent is a multiple of the other.
+// The quotient that gives `index` of every result, if one extent is a multiple of the other.
 std::optional<Quotient> QuotientOf(std::int64_t in, std::int64_t out,
                                    const std::function<double(std::int64_t i)>& index) {
   if (in < 1 || (out % in != 0 && in % out != 0)) return std::nullopt;
   Quotient q{.factor = std::max<std::int64_t>(1, in / out),
              .shift = 0,
              .divisor = std::max<std::int64_t>(1, out / in)};
-  // The index goes up after so many results that leave it where it is at first.
+  // The index stays at its first value for so many results, and then goes up.
   std::int64_t same = 1;
   while (same < out && same <= q.divisor && index(same) == index(0)) ++same;
   q.shift = static_cast<std::int64_t>(index(0)) * q.divisor + (q.divisor - same);
@@ -80,7 +80,7 @@ std::optional<Quotient> QuotientOf(std::int64_t in, std::int64_t out,
   return q;
 }
 
-// A quotient where that gives every nearest index; else a stored line.
+// A quotient if that gives every nearest index; else a stored line.
 Taps NearestTaps(const ResampledAxis& a, const ResampledLine& line, const std::string& rounding) {
   std::optional<Quotient> quotient;
   if (line.number != nullptr) {

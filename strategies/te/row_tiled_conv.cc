@@ -1,4 +1,4 @@
-// A register tile is a few filters by a few vectors of pixels that lie together: a convolution of
+// A register tile is a few filters by a few vectors of pixels that lie together. A convolution of
 // one tap is the product of a matrix of filters by the image, and results leave the registers in
 // the order of memory. Where the channels of a block of pixels do not stay in the first-level cache
 // while all filters read them, they are packed first (Goto and van de Geijn, "Anatomy of
@@ -23,39 +23,43 @@ using te::Var;
 
 namespace {
 
-// Filters of a tile below which its pixels are loaded too often, and above which LLVM leaves its
-// sums in memory.
+// With fewer filters in a tile its pixels are loaded too often, and with more LLVM leaves its sums
+// in memory.
 constexpr std::int64_t kMinFilters = 4;
 constexpr std::int64_t kMaxFilters = 8;
-// Channels of which a tile's pixels stay in the first-level cache for all filters: fewer where the
-// channels' distance makes them share a few of its sets.
+// A tile's pixels of so many channels stay in the first-level cache for all filters. There are
+// fewer where the channels' distance makes them share a few of its sets.
 constexpr std::int64_t kMaxChannels = 256;
 constexpr std::int64_t kMaxAliasingChannels = 64;
 constexpr std::int64_t kAliasingBytes = 4096;
-// Filters that pay for packing what they read, and channels and bytes of an image that is far
-// enough for that: beyond these, most rows of a block lie in other pages and outside the caches.
-// Fewer channels do where rows end within vectors, as each pixel of the other forms has an address.
+// So many filters pay for packing what they read, if the image has so many channels and bytes:
+// beyond these, most rows of a block lie in other pages and outside the caches. Fewer channels do
+// where rows end within vectors, since each pixel of the other forms has an address.
 constexpr std::int64_t kMinFiltersToPack = 64;
 constexpr std::int64_t kMinChannelsToPack = 128;
 constexpr std::int64_t kMinRaggedChannelsToPack = 64;
 constexpr std::int64_t kNearBytes = 1 << 20;
-// Threads that few blocks are shared out among, and what packing a vector costs in multiply-adds.
+// The threads that few blocks are shared out among, and what packing a vector costs in
+// multiply-adds.
 constexpr std::int64_t kSharers = 4;
 constexpr std::int64_t kPackWork = 8;
 
-// What loading a vector of pixels costs in multiply-adds: the channels of a block come from the
-// second-level cache, where weights are broadcast from the nearest. So of tiles of as many sums the
-// narrower ones are faster, which read a vector for more filters.
+// What loading a weight and a vector of pixels costs in multiply-adds. The channels of a block come
+// from the second-level cache, while weights are broadcast from the nearest. So among tiles of as
+// many sums the narrower ones are faster, which read a vector for more filters.
 constexpr double kWeightLoad = 0.25, kPixelLoad = 0.5;
 
 constexpr std::array<std::int64_t, 2> kOnes = {1, 1};
 
-std::int64_t MostNearChannels(std::int64_t columns) {
-  return columns * 4 % kAliasingBytes == 0 ? kMaxAliasingChannels : kMaxChannels;
-}
-
 // Lines of a set of the first-level cache.
 constexpr std::int64_t kWays = 8;
+
+// Whether the same pixels of all channels, of so many columns each, share sets of the cache.
+bool Aliases(std::int64_t columns) { return columns * 4 % kAliasingBytes == 0; }
+
+std::int64_t MostNearChannels(std::int64_t columns) {
+  return Aliases(columns) ? kMaxAliasingChannels : kMaxChannels;
+}
 
 // Lanes are pixels of a row, and a register tile is a few filters by a few vectors of pixels.
 struct RowTiles {
@@ -70,7 +74,7 @@ struct RowTiles {
   std::int64_t block() const { return vectors * lanes; }
 };
 
-// Whether all filters read too much for the first-level cache, or every second pixel.
+// Whether the filters read too much for the first-level cache, or every second pixel.
 bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
   if (shape[1] < kMinFiltersToPack) return false;
   // Vectors that step and go on in the next row would be gathered pixel by pixel.
@@ -84,12 +88,12 @@ bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
 // Whether the channels of a block share one set of the first-level cache and do not fit into it,
 // while tiles have too few sums to wait for the next cache. A packed block takes half of the time.
 bool SharesOneSet(const Conv& conv, const RowTiles& tiles) {
-  return tiles.columns * 4 % kAliasingBytes == 0 && conv.group_inputs > kWays &&
-         !HasManyRegisters(conv.target) &&
+  return Aliases(tiles.columns) && conv.group_inputs > kWays && !HasManyRegisters(conv.target) &&
          tiles.filters * tiles.vectors <= conv.target.vector_registers / 2;
 }
 
-// Lanes that are filters share their vectors among all pixels and taps: where that is better.
+// Refuses where lanes that are filters are better: they share their vectors among all pixels and
+// taps.
 Refusal RefuseTiles(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
   if (!conv.IsNchw()) return "channels do not come first";
   if (conv.groups != 1) return "filters are in groups";
@@ -107,7 +111,7 @@ Refusal RefuseTiles(const Conv& conv, const Shape& shape, const RowTiles& tiles)
   return std::nullopt;
 }
 
-// Few blocks of pixels are shared out among more threads when parts of the filters each pack them.
+// Few blocks of pixels are shared out among more threads if parts of the filters each pack them.
 std::int64_t ChoosePart(const Shape& shape, const RowTiles& tiles) {
   const std::int64_t blocks = shape[0] * CeilDiv(tiles.columns, tiles.block());
   const auto time = [&](std::int64_t parts) {
@@ -120,14 +124,14 @@ std::int64_t ChoosePart(const Shape& shape, const RowTiles& tiles) {
   return shape[1] / best;
 }
 
-// Images of any extents as one row that is neither long nor a multiple of vectors, so that tiles
-// suit small ones, too.
+// The shape of the result. Images of any extents count as one row that is neither long nor a
+// multiple of vectors, so that tiles suit small ones, too.
 Shape ShapeOfRows(const TeCall& call) {
   const Sizes sizes = call.sizes();
   return {sizes[0].planned, sizes[1].planned, 1, kPlannedExtent};
 }
 
-// The tile of the least estimated time, or why there is none.
+// The tile with the least estimated time, or why there is none.
 std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const TeCall& call) {
   const bool open =
       !call.sizes()[conv.out[2]].is_number() || !call.sizes()[conv.out[3]].is_number();
@@ -172,8 +176,8 @@ std::variant<RowTiles, std::string> ChooseRowTiles(const Conv& conv, const TeCal
   return best;
 }
 
-// The channels of each block of pixels, as (image, block, channel, pixel); past the last pixel
-// zeros.
+// The channels of each block of pixels, as (image, block, channel, pixel), with zeros past the last
+// pixel.
 Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Expr& images, const Shape& shape) {
   return te::Compute(
       {images, CeilDiv(tiles.columns, tiles.block()), conv.group_inputs, tiles.block()},
@@ -187,7 +191,7 @@ Tensor PackPixels(const Conv& conv, const RowTiles& tiles, const Expr& images, c
       "panel", te::TileInput{});
 }
 
-// What a lane of a tile adds up: i are the indices of the tile.
+// What a lane of a tile adds up. `i` are the indices of the tile.
 Expr TermOf(const Conv& conv, const RowTiles& tiles, const std::vector<Expr>& shape,
             const Tensor& panel, const std::vector<IterVar>& k, const std::vector<Var>& i) {
   const Expr filter = i[3] * tiles.part + i[4] * tiles.filters + i[5];
@@ -216,7 +220,7 @@ Refusal RefuseRowTiled(const Conv& conv, const TeCall& call) {
   return refusal == nullptr ? std::nullopt : Refusal(*refusal);
 }
 
-// Of a block of pixels all filters are computed in turn, so that its channels stay in cache.
+// Computes all filters of a block of pixels in turn, so that its channels stay in cache.
 Tensor RowTiledConv(const Conv& conv, const TeCall& call) {
   const auto tiles = std::get<RowTiles>(ChooseRowTiles(conv, call));
   const Shape shape = tiles.open ? ShapeOfRows(call) : ShapeOfImages(call);

@@ -1,7 +1,7 @@
-// Operators that write elements by index: a library function does, in one step an update after a
-// copy. Which places updates go to is computed before, as offsets; what is out of range is dropped,
-// and a negative index counts from the end. Updates run in order: of several to one element the
-// last counts.
+// Operators that write elements by index. A library function copies the data and then writes one
+// update after the other. The places of the updates are computed before, as offsets. What is out of
+// range is dropped, and a negative index counts from the end. Updates run in order, so the last of
+// several to one element counts.
 #include "tenon/strategies/te/scatter.h"
 
 #include <functional>
@@ -28,7 +28,7 @@ std::int64_t ModeOf(const std::string& mode) {
   return mode == "min" ? 3 : 4;
 }
 
-// -1 where `at` is out of range; then `inside` becomes false.
+// The place, or -1 if `at` is out of range; then `inside` becomes false.
 Expr Placed(const Expr& index, const Expr& extent, Expr* inside) {
   const Expr wide = te::Cast(Int64, index);
   const Expr at = te::Select(wide < Expr(0), wide + extent, wide);
@@ -80,7 +80,7 @@ std::vector<Tensor> ScatterND(const TeCall& call) {
                   call.dtype())};
 }
 
-// The result of what is no permutation is 0 where no element points.
+// If the input is not a permutation, the result is 0 where no element points.
 std::vector<Tensor> InvertPermutation(const TeCall& call) {
   const Tensor& p = call.input(0);
   const std::int64_t n = ExtentOf(p, 0);

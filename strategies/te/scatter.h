@@ -1,5 +1,4 @@
-// Slices written at offsets, by a library function: what scattering and sparse operators have in
-// common.
+// Slices written at offsets by a library function, for scattering and sparse operators.
 //
 //   Tensor y = Scatter("add", x, updates, offsets, 1, Float32);  // y[offsets[k]] += updates[k]
 #ifndef TENON_STRATEGIES_TE_SCATTER_H_
@@ -14,7 +13,7 @@
 
 namespace tenon::strategies {
 
-// The call's first input, where nothing is written.
+// The call's first input, for calls that write nothing.
 std::vector<te::Tensor> Unchanged(const TeCall& call);
 
 // The type that elements are joined in, which holds all of theirs, and its number for library
@@ -22,8 +21,8 @@ std::vector<te::Tensor> Unchanged(const TeCall& call);
 std::pair<DataType, std::int64_t> JoinedIn(DataType type);
 
 // `x` as `result`, in which slice k of `row` elements of `updates` goes to offsets[k], which counts
-// such slices; a negative offset drops it. `mode`: update, add, mul, min or max. Neither may be
-// empty.
+// such slices. A negative offset drops the slice. `mode` is update, add, mul, min or max. Neither
+// tensor may be empty.
 te::Tensor Scatter(const std::string& mode, const te::Tensor& x, const te::Tensor& updates,
                    const te::Tensor& offsets, const te::Expr& row, DataType result);
 

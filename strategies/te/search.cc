@@ -1,8 +1,8 @@
 // Where values stand among others: unique and searchsorted.
 //
-// unique sorts, and then only reads: elements that differ from the one before them begin a group,
-// the running count of these is the group of each sorted element, and inverses of permutations are
-// orders of their values. searchsorted halves the range of all values in step.
+// unique sorts, and then only reads. Elements that differ from the one before them begin a group,
+// the running count of these is the group of each sorted element, and the inverse of a permutation
+// is the order of its values. searchsorted halves the ranges of all values in step.
 #include "tenon/ops/sort_attrs.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/empty.h"

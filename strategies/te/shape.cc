@@ -23,8 +23,6 @@ std::size_t CommonTail(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   return common;
 }
 
-bool IsNumber(const Expr& extent) { return extent.As<loop::IntImmNode>() != nullptr; }
-
 // How many axes from the first one on both shapes have in common before their last `tail` ones.
 // Numbers do not count: sums over them are simplified as a whole.
 std::size_t CommonHead(const std::vector<Expr>& a, const std::vector<Expr>& b, std::size_t tail) {
@@ -179,9 +177,9 @@ std::vector<Tensor> Split(const TeCall& call) {
   return parts;
 }
 
-// The field whose range along `axis` holds the index; fields are read in place. `slot` is the index
-// within the field. Many fields are halved again and again, so that expressions are not as deep as
-// there are fields.
+// The element of the field whose range along `axis` holds the index. Fields are read in place.
+// `slot` is the index within the field. Many fields are halved again and again, so that expressions
+// are not as deep as there are fields.
 Expr ReadJoined(const std::vector<Tensor>& fields, const Expr& index,
                 const std::vector<Expr>& starts,
                 const std::function<Expr(const Tensor& field, const Expr& slot)>& read) {

@@ -1,4 +1,4 @@
-// Operators that order elements: the results read by the order that is found.
+// Operators that order elements. Results read the elements by the order that is found.
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/sort_attrs.h"
 #include "tenon/strategies/te/empty.h"
@@ -70,7 +70,7 @@ struct Ranking {
   }
 };
 
-// Of a tensor with elements: of the first `limit` ranks, or of all.
+// Ranks a tensor with elements, the first `limit` ranks or all.
 Ranking Rank(const Tensor& x, std::int64_t axis, bool ascends,
              const std::optional<Expr>& limit = std::nullopt) {
   const Rows rows = RowsOf(x, axis);

@@ -1,8 +1,8 @@
-// Operators on sparse tensors. How many entries a row has is known at run time only, so that
-// products run through them in a library function (the product by rows of Gustavson, "Two fast
-// algorithms for sparse matrices", TOMS 1978), which takes the dense operand with its columns in a
-// row of memory: they are what it multiplies at once. Sums and transposition take the row of each
-// entry from another one; the rest is a scattering.
+// Operators on sparse tensors. How many entries a row has is known only at run time, so a library
+// function runs through them for products (the product by rows of Gustavson, "Two fast algorithms
+// for sparse matrices", TOMS 1978). It takes the dense operand with its columns in a row of memory,
+// since it multiplies them at once. Sums and transposition take the row of each entry from another
+// library function; the rest is a scattering.
 #include "tenon/jit/library_functions.h"
 #include "tenon/ops/sparse_attrs.h"
 #include "tenon/strategies/register_tile.h"
@@ -35,7 +35,7 @@ struct Compressed {
     block_columns = ExtentOf(data, 2);
   }
 
-  // entry -> its row, or -1 when that or its column is out of range.
+  // The map from an entry to its row, or to -1 if the row or the column is out of range.
   Tensor RowOfEntry(std::int64_t columns) const {
     return te::Extern(
         {{count}}, {indices, starts}, {Int64},
@@ -217,7 +217,7 @@ std::vector<Tensor> SparseReshape(const TeCall& call) {
                           given);
       },
       "new_shape", te::Stored{});
-  // Of the axis and of all after it.
+  // How many elements a step along axis `d` passes.
   const Tensor steps = te::Compute(
       {rank},
       [&](const Var& d) {

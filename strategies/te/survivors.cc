@@ -1,4 +1,4 @@
-// The function lists the rows of all images; where those of each begin is counted.
+// The function lists the rows of all images. Where those of each image begin is counted.
 #include "tenon/strategies/te/survivors.h"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Boxes that overlap no better one, found by a library function: what lists of detected boxes have
-// in common.
+// Non-maximum suppression by a library function: of boxes that overlap, the one with the best score
+// survives. Operators on lists of detected boxes share this.
 //
 //   const Survivors kept(boxes, scores, 100, 0.5, 0);
 //   const Expr row = kept.RowAt(image, place);
@@ -25,7 +25,7 @@ struct Survivors {
   Survivors(const te::Tensor& boxes, const te::Tensor& scores, std::int64_t most, double overlap,
             double lowest);
 
-  // The row that an image has at a place, and one of any where it has none.
+  // The row that an image has at a place. If it has none there, it is any row.
   te::Expr RowAt(const te::Expr& image, const te::Expr& place) const;
 };
 

@@ -30,7 +30,7 @@ Expr Clip(const attrs::Attrs& attrs, const Expr& x) {
   const auto [low, high] = RangeOf(x.dtype());
   const auto bound = [&](double value) {
     const double whole = x.dtype().is_float() ? value : std::trunc(value);
-    // The highest integer of 64 bits is no double.
+    // The highest integer of 64 bits is not a double.
     if (!x.dtype().is_float() && x.dtype().bits() == 64 && whole >= high)
       return loop::IntImm(x.dtype(), x.dtype().is_int() ? INT64_MAX : -1);
     return te::Cast(x.dtype(), std::min(std::max(whole, low), high));

@@ -1,4 +1,4 @@
-// Operators on boxes in images, whose loops run as values say: library functions.
+// Operators on boxes in images. Their loops depend on values, so library functions run them.
 #include "tenon/jit/library_functions.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/ops/vision_attrs.h"

@@ -77,7 +77,7 @@ std::vector<Tensor> AffineGrid(const TeCall& call) {
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
-        // From -1 to 1 along each axis.
+        // Coordinates go from -1 to 1 along each axis.
         const auto coordinate = [&](std::size_t axis) {
           return te::Cast(t, i[axis]) * te::Cast(t, 2.0 / static_cast<double>(shape[axis] - 1)) -
                  te::Cast(t, 1);

@@ -1,8 +1,8 @@
 // Convolutions of uint8 by int8 in int32, and of bfloat16 in float32. One instruction adds four or
-// two products in each lane (Intel SDM volume 2, VPDPBUSD and VDPBF16PS): lanes are filters, and as
+// two products in each lane (Intel SDM volume 2, VPDPBUSD and VDPBF16PS). Lanes are filters, and as
 // many channels of a pixel meet them as one word. The image is packed into such words, channel
-// block by channel block, which takes whole vectors of pixels: a word is made of elements of as
-// many planes.
+// block by channel block. That takes whole vectors of pixels, since a word is made of elements of
+// as many planes.
 #include "tenon/strategies/te/conv.h"
 #include "tenon/strategies/te/product.h"
 #include "tenon/support/arithmetic.h"
@@ -16,11 +16,12 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// Pixels below which tiles are mostly waste. An instruction fills whole vectors: there are filters
-// for one.
+// With fewer pixels tiles are mostly waste. An instruction fills whole vectors, so there must be
+// filters for one.
 constexpr std::int64_t kMinPixels = 4;
 
-// Channels of a word that the target multiplies by one instruction; 1 where there is none.
+// How many channels of a word the target multiplies by one instruction; 1 if it has no such
+// instruction.
 std::int64_t GroupOf(const Conv& conv, const TeCall& call) {
   return DotGroup(call.target, call.input(0).dtype(), conv.weight.dtype(), conv.dtype);
 }

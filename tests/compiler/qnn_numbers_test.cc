@@ -1,5 +1,6 @@
 // Quantised operators, compiled and interpreted, give the numbers of their definitions, written
-// here as plain loops (S001-01). Everything is compared bit by bit.
+// here as plain loops, once they are lowered to ordinary operators. Everything is compared bit by
+// bit.
 #include <cmath>
 #include <limits>
 

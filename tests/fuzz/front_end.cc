@@ -41,7 +41,9 @@ std::optional<std::string> FaultOf(const absl::StatusOr<ir::Module>& module) {
   const auto again = ir::ParseModule(text, ops::OpRegistry::Global().Resolver(), "printed");
   if (!again.ok())
     return StrCat("what is printed is refused: ", again.status().ToString(), "\n", text);
-  if (!ir::StructuralEqual(*module, *again)) return StrCat("is another when printed:\n", text);
+  // Relay text has no place for attributes of the module, such as names of results.
+  if (!ir::StructuralEqual(module->WithAttrs({}), *again))
+    return StrCat("is another when printed:\n", text);
   return std::nullopt;
 }
 

@@ -1,4 +1,5 @@
-// Calls of operators by name: S004-30 and S004-31.
+// Calls of operators by name: a name and fields make what the builder makes, and attributes are
+// made by the key of their type.
 #include "tenon/ops/call_op.h"
 
 #include <gmock/gmock.h>

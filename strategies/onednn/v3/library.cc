@@ -43,7 +43,7 @@ dnnl::memory::dims PlacesAlong(const dnnl::memory::desc& layout, std::size_t axi
   return places;
 }
 
-// Copies all elements, whose places PlacesAlong gives by axis.
+// Copies all elements. PlacesAlong gives their places along each axis.
 template <typename T>
 void CopyTo(const std::vector<dnnl::memory::dims>& sources,
             const std::vector<dnnl::memory::dims>& places, const dnnl::memory& from,
@@ -111,12 +111,12 @@ void AppendHardSwish(dnnl::post_ops* chain) {
   AppendFunction(dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F, chain);
 }
 
-// Those of 3.7; of older ones too little is known.
+// The facts of 3.7; too little is known of older versions.
 LibraryFacts Facts() {
   return {.functions_keep_parameters = dnnl_version()->minor >= 7, .nchw_takes_tensors = false};
 }
 
-// oneDNN 3.7.2, jit:uni: of ba to AB16a64b and alike, elements of blocks that are not full are
+// oneDNN 3.7.2, jit:uni: from ba to AB16a64b and the like, elements of blocks that are not full are
 // wrong on CPUs with AVX-512.
 bool ReordersRight(const dnnl::memory::desc& from, const dnnl::memory::desc& to) {
   constexpr auto kBlocked = dnnl::memory::format_kind::blocked;
@@ -124,7 +124,7 @@ bool ReordersRight(const dnnl::memory::desc& from, const dnnl::memory::desc& to)
                        from.get_format_kind() == kBlocked && to.get_format_kind() == kBlocked &&
                        from.get_inner_nblks() == 0;
   if (!is_copy || to.get_padded_dims() == to.get_dims()) return true;
-  // What is larger has sums of the weights at its end.
+  // If the memory is larger, it has sums of the weights at its end.
   std::size_t bytes = dnnl::memory::data_type_size(to.get_data_type());
   for (const dnnl::memory::dim extent : to.get_padded_dims())
     bytes *= static_cast<std::size_t>(extent);
