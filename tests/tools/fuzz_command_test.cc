@@ -52,6 +52,12 @@ TEST_F(FuzzCommandTest, FindsAnImplementationThatAnOnnxModelReaches) {
                     HasSubstr("op_type: \"plugin.swapped\"")));
 }
 
+TEST_F(FuzzCommandTest, RunsOnnxModelsForManyValuesOfTheirVariables) {
+  EXPECT_THAT(OutputOf("fuzz --onnx --symbolic --valid --cases 10 --seed 5"),
+              AllOf(HasSubstr("10 models: 0 with equal results"), HasSubstr("sets of values"),
+                    HasSubstr("no findings")));
+}
+
 TEST_F(FuzzCommandTest, SaysThatAnOnnxOperatorIsUnknown) {
   EXPECT_THAT(ErrorOf("fuzz --onnx --nodes Rleu"), HasSubstr("no node of Rleu can be drawn"));
 }

@@ -11,8 +11,10 @@
 #include "tenon/strategies/strategy.h"
 #include "tenon/verify/fuzz_onnx.h"
 #include "tenon/verify/fuzz_passes.h"
+#include "tenon/verify/interpret.h"
 #include "tenon/verify/name_extents.h"
 #include "tenon/verify/onnx_draft.h"
+#include "tenon/verify/onnx_results.h"
 #include "tenon/verify/symbolic_module.h"
 
 namespace tenon::verify {
@@ -116,6 +118,26 @@ TEST(SymbolicModuleTest, AnArrayOfAnotherShapeHasElementsOfTheFirst) {
   EXPECT_EQ(counts[5] + counts[8], 36);
   EXPECT_GT(counts[5], 8);
   EXPECT_GT(counts[8], 8);
+}
+
+TEST(ResultComparisonTest, OnlyWhatRoundingDoesNotExplainIsADifference) {
+  const ir::Module module = Parsed("def @main(%x: Tensor[(3), float32]) { exp(%x) }");
+  const std::vector<NDArray> inputs = {NDArray::FromVector<float>({3}, {1, 2, 3})};
+  const std::vector<NDArray> expected = Interpret(module, inputs);
+  const ResultComparison comparison(module, inputs, 1, /*has_infinities=*/false);
+  OnnxFuzzStatistics statistics;
+  const auto by = [&](float change) {
+    NDArray actual = expected[0].Clone();
+    actual.data<float>()[1] += change;
+    return comparison.Differing({actual}, expected, &statistics);
+  };
+  EXPECT_EQ(by(0), std::nullopt);
+  EXPECT_EQ(by(1e-4F), std::nullopt);
+  EXPECT_EQ(statistics.equal, 2);
+  EXPECT_THAT(by(0.1F), Optional(HasSubstr("result 0 at (1,)")));
+  EXPECT_THAT(comparison.Differing({NDArray::Zeros({4}, Float32)}, expected, &statistics),
+              Optional(HasSubstr("(4,)")));
+  EXPECT_EQ(statistics.equal, 2);
 }
 
 // So that the check does not pass because nothing runs.
