@@ -180,6 +180,13 @@ NodeDraft Swish(Draft& d) {
   return node;
 }
 
+NodeDraft SwiGlu(Draft& d) {
+  const Value gate = d.Any(kFloats, 0, 4);
+  NodeDraft node({gate.name, d.Tensor(gate.type, gate.shape).name});
+  if (d.Chance(50)) node.Float("alpha", 0.5);
+  return node;
+}
+
 }  // namespace
 
 void AddAttentionDrawers(DrawerTable* table) {
@@ -191,6 +198,7 @@ void AddAttentionDrawers(DrawerTable* table) {
   t["LpNormalization"] = LpNormalization;
   t["RMSNormalization"] = t["SimplifiedLayerNormalization"] = RmsNormalization;
   t["RotaryEmbedding"] = RotaryEmbedding;
+  t["SwiGLU"] = SwiGlu;
   t["Swish"] = Swish;
   t["TensorScatter"] = TensorScatter;
   t["com.microsoft.GroupQueryAttention"] = GroupQueryAttention;

@@ -213,7 +213,7 @@ void RecurrentLayer::ReadLengths() {
       are_whole = are_whole && Dim(length) == steps_;
       longest = std::max(longest, length);
     }
-    if (are_whole) return;
+    if (are_whole && shape[0] == batch_) return;
     // Of a variable number of steps, a run compares them.
     if (!(Max(longest, steps_) == steps_)) {
       const Expr most = ops::Cast(CountWithin(node_, longest, steps_), DataTypeOf(lengths));

@@ -110,6 +110,22 @@ TEST(ExtentsThatFitTest, NoElementsHaveNoPlaces) {
   EXPECT_EQ(results.at(0).at(0).shape(), (Shape{2, 0}));
 }
 
+// The lengths say no more than the steps, but how many sequences there are.
+TEST(ExtentsThatFitTest, EachSequenceHasALength) {
+  Model model(14);
+  NamedInput(model, "x", {"2", "b", "3"});
+  model.Constant("w", Random({1, 4, 3}, 1)).Constant("r", Random({1, 4, 4}, 2));
+  model.Initializer("lengths", NDArray::FromVector<std::int32_t>({3}, {2, 2, 2}));
+  model.Output("y");
+  SetInt(model.Node("RNN", {"x", "w", "r", "", "lengths"}, {"y", "last"}), "hidden_size", 4);
+  const auto inputs = [](std::int64_t batch) {
+    return runtime::Inputs{{"x", Random({2, batch, 3}, 3)}};
+  };
+  ExpectRightForAll(model, {inputs(3)});
+  EXPECT_FALSE(Takes(model, inputs(1)));
+  EXPECT_FALSE(Takes(model, inputs(4)));
+}
+
 // Padding of more than a window: the standard's shape inference drops one window, not all that
 // start in the padding.
 TEST(ExtentsThatFitTest, OneWindowInThePaddingIsDropped) {
