@@ -13,8 +13,8 @@ bool IsDefaultDomain(const std::string& domain);
 
 using OpsetImports = google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>;
 
-// The version of the standard's operators in a list of imports, or `otherwise` where the list does
-// not have them. Throws Unimplemented, naming `what`, when it is out of range.
+// The version of the standard's operators in a list of imports, or `otherwise` if the list does not
+// have them. Throws Unimplemented, naming `what`, when it is out of range.
 int OpsetOf(const OpsetImports& imports, int otherwise, const std::string& what);
 
 }  // namespace tenon::onnx_import

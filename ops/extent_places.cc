@@ -2,6 +2,7 @@
 // stand for them have a # until the text is written.
 #include "tenon/ops/extent_places.h"
 
+#include <optional>
 #include <set>
 
 #include "tenon/ir/parse_extents.h"
@@ -45,6 +46,13 @@ ExtentPlaces::NamedShape ExtentPlaces::NamesIn(const std::vector<Dim>& shape) co
   named.text = ir::ToText(renamed);
   std::erase(named.text, '#');
   return named;
+}
+
+bool MayBeEqual(const Dim& a, const Dim& b) {
+  if (a.is_any() || b.is_any()) return false;
+  if (a == b) return true;
+  const std::optional<std::int64_t> above = (a - b).LowerBound(), below = (b - a).LowerBound();
+  return !(above && *above > 0) && !(below && *below > 0);
 }
 
 }  // namespace tenon::ops

@@ -40,6 +40,9 @@ class ExtentPlaces {
   std::map<std::string, Place> places_;
 };
 
+// Whether two extents are equal for some values of their variables, as far as bounds show.
+bool MayBeEqual(const ir::Dim& a, const ir::Dim& b);
+
 }  // namespace tenon::ops
 
 #endif  // TENON_OPS_EXTENT_PLACES_H_

@@ -71,7 +71,11 @@ Expr ReshapeByCodes(const Expr& x, const Dims& target, const Span& span) {
 
 Expr Reshape(const Expr& x, const Dims& target, const Scope& scope, const Span& span) {
   const Expr call = ReshapeByCodes(x, target, span);
-  return call ? call : OverExtents(x, target, scope, span, ops::ReshapeToExtents);
+  if (call) return call;
+  if (!ops::MayBeEqual(ops::Product(TensorOf(x).shape), ops::Product(target)))
+    throw InvalidArgument(StrCat("a reshape of ", ir::ToString(x.checked_type()), " to ",
+                                 ir::ToText(target), " does not keep the number of elements"));
+  return OverExtents(x, target, scope, span, ops::ReshapeToExtents);
 }
 
 Expr Broadcast(const Expr& x, const Dims& target, const Scope& scope, const Span& span) {

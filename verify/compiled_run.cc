@@ -90,7 +90,7 @@ std::string_view NameOf(Caller caller) {
 
 }  // namespace
 
-Arrays CompiledRun::Of(const ir::Module& module, const Arrays& inputs) const {
+std::vector<Arrays> CompiledRun::Of(const ir::Module& module, const Arrays& inputs) const {
   runtime::Inputs named;
   const auto& params = module.Main().params;
   for (std::size_t i = 0; i < params.size(); ++i)
@@ -124,20 +124,21 @@ Arrays CompiledRun::Of(const ir::Module& module, const Arrays& inputs) const {
       RequireSameBits(ValueOrThrow(other.Run(named)), results, what);
     }
   }
+  std::vector<Arrays> all = {results};
   if (exported) {
     const auto symbolic = symbols ? WithSymbols(module, *symbols) : std::nullopt;
     if (const auto other =
             RunExported(symbolic.value_or(module), inputs, options, *exported, export_seed))
-      return *other;
+      all.push_back(*other);
   }
-  if (caller == Caller::kAlone) return results;
+  if (caller == Caller::kAlone) return all;
   Callers callers(executable, named, run_threads);
-  const std::vector<Arrays> all =
-      caller == Caller::kThreads ? callers.OnThreads() : callers.InARegion();
-  // Library kernels of another team may sum in another order.
-  if (options.library != LibraryChoice::kTe) return all.back();
-  for (const Arrays& one : all) RequireSameBits(one, results, NameOf(caller));
-  return results;
+  for (const Arrays& one : caller == Caller::kThreads ? callers.OnThreads() : callers.InARegion()) {
+    // Library kernels of another team may sum in another order.
+    if (options.library == LibraryChoice::kTe) RequireSameBits(one, results, NameOf(caller));
+    all.push_back(one);
+  }
+  return all;
 }
 
 std::string CompiledRun::ToString() const {

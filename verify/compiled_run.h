@@ -2,7 +2,7 @@
 // threads of compile and run, a cache that is empty or warm, and a caller inside a parallel region.
 //
 //   CompiledRun run = RandomRun(random);
-//   std::vector<NDArray> results = run.Of(module, inputs);  // run.ToString() says how
+//   for (const std::vector<NDArray>& results : run.Of(module, inputs)) ...  // run.ToString(): how
 #ifndef TENON_VERIFY_COMPILED_RUN_H_
 #define TENON_VERIFY_COMPILED_RUN_H_
 
@@ -42,8 +42,10 @@ struct CompiledRun {
   std::optional<ExportForm> exported;
   std::uint64_t export_seed = 0;
 
-  // Errors: those of Compile and Run; DataLoss where two runs that must give the same bits do not.
-  std::vector<NDArray> Of(const ir::Module& module, const std::vector<NDArray>& inputs) const;
+  // The results of runs that may differ by rounding: alone, exported, and by each other caller.
+  // Errors: those of Compile and Run; DataLoss if two runs that must give the same bits do not.
+  std::vector<std::vector<NDArray>> Of(const ir::Module& module,
+                                       const std::vector<NDArray>& inputs) const;
   std::string ToString() const;
 };
 

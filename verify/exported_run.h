@@ -27,7 +27,7 @@ ExportForm RandomForm(Random& random);
 
 // Inputs get names that no C program could use. Nothing where the module has no such form: one with
 // control flow is only saved, and some models of variables have no plan. Throws what the compile
-// and the run throw, and DataLoss naming what the form does otherwise. Thread-safe.
+// and the run throw, and DataLoss naming what the form does differently. Thread-safe.
 std::optional<std::vector<NDArray>> RunExported(const ir::Module& module,
                                                 const std::vector<NDArray>& inputs,
                                                 const CompileOptions& options, ExportForm form,

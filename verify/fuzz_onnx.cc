@@ -142,7 +142,14 @@ class Check {
         CatchErrors([&] { return Interpret(*module_, inputs_); });
     if (!expected.ok() && !IsUserError(expected.status()))
       return StrCat("it is not interpreted: ", expected.status().ToString());
-    const LibraryChoice library = random_.Chance(60) ? LibraryChoice::kAuto : LibraryChoice::kTe;
+    using Library = std::pair<LibraryChoice, const char*>;
+    const Library usual = {LibraryChoice::kAuto, "library auto"};
+    const auto [library, library_name] =
+        random_.Of(std::vector<Library>{usual,
+                                        usual,
+                                        usual,
+                                        {LibraryChoice::kTe, "library te"},
+                                        {LibraryChoice::kLibrary, "library onednn"}});
     std::optional<TemporaryFolder> cache;
     CompileOptions options{.library = library, .keep_nan = true};
     options.winograd = !has_infinities_;
@@ -186,8 +193,7 @@ class Check {
         }
       }
     }
-    auto words = Differing(*actual, *expected,
-                           library == LibraryChoice::kTe ? "library te" : "library auto");
+    auto words = Differing(*actual, *expected, library_name);
     if (!words && !options_.dump.empty())
       DumpOnnx(StrCat(options_.dump, "/", seed_), model, *module_, inputs_, *expected);
     if (!words) words = Exported(*expected);

@@ -155,7 +155,7 @@ class Checker {
     }
     rounding_ = std::all_of(passes.begin(), passes.end(), KeepsValues) ? kFloat32 : kBFloat16;
     Module module = given.module;
-    std::vector<NDArray> actual;
+    std::vector<std::vector<NDArray>> runs;
     std::optional<std::string> wrong_text;
     bool compiled = false;
     const absl::Status status = CatchErrors([&] {
@@ -164,7 +164,7 @@ class Checker {
           Random random(seed_);
           const CompiledRun run = RandomRun(random, /*always_exported=*/pass == kExport);
           how_ = StrCat(" (", run.ToString(), ")");
-          actual = run.Of(module, given.inputs);
+          runs = run.Of(module, given.inputs);
           compiled = true;
           continue;
         }
@@ -176,17 +176,19 @@ class Checker {
         wrong_text = WrongText(module);
         if (!(module == given.module)) {
           if (!ir::StructuralEqual(module, given.module)) ++statistics_->changes;
-          actual = Interpret(module, given.inputs);
+          runs = {Interpret(module, given.inputs)};
         }
       }
     });
     if (!status.ok()) return StrCat("it fails: ", FromStatus(status).message());
-    if (wrong_text || actual.empty()) return wrong_text;
+    if (wrong_text || runs.empty()) return wrong_text;
     const std::vector<NDArray> expected = Interpret(given.module, given.inputs);
-    if (auto words = DifferentTypes(actual, expected)) return words;
-    std::optional<std::string> words = DifferentValues(actual, expected, rounding_.relative);
-    if (!words || !IsStable(given, actual, expected)) return std::nullopt;
-    return words;
+    for (const std::vector<NDArray>& actual : runs) {
+      if (auto words = DifferentTypes(actual, expected)) return words;
+      const auto words = DifferentValues(actual, expected, rounding_.relative);
+      if (words && IsStable(given, actual, expected)) return words;
+    }
+    return std::nullopt;
   }
 
   std::string Finding(const RandomModule& given, const std::vector<std::string>& passes,

@@ -110,7 +110,7 @@ ScopedFlushDenormals::~ScopedFlushDenormals() { _mm_setcsr(previous_); }
 int ParallelThreads() { return omp_get_max_threads(); }
 
 int TeamThreads() {
-  if (omp_in_parallel()) return 1;
+  if (omp_in_parallel() || omp_get_active_level() >= omp_get_max_active_levels()) return 1;
   return std::min(omp_get_max_threads(), omp_get_thread_limit());
 }
 

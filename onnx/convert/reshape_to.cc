@@ -89,14 +89,6 @@ class ReshapeSearch {
   int steps_ = 0;
 };
 
-// Whether both are equal for some values of their variables, as far as bounds show.
-bool MayBeEqual(const Dim& a, const Dim& b) {
-  if (a.is_any() || b.is_any()) return false;
-  if (a == b) return true;
-  const std::optional<std::int64_t> above = (a - b).LowerBound(), below = (b - a).LowerBound();
-  return !(above && *above > 0) && !(below && *below > 0);
-}
-
 }  // namespace
 
 Expr ReshapeTo(const KnownExtents& extents, const Expr& x, const Dims& target) {
@@ -105,7 +97,7 @@ Expr ReshapeTo(const KnownExtents& extents, const Expr& x, const Dims& target) {
   if (IsStatic(input) && IsStatic(target)) return ops::ReshapeToExtents(x, NumbersOf(target));
   if (const std::optional<ops::Ints> codes = ReshapeSearch(input, target).Find())
     return ops::Reshape(x, *codes);
-  if (!MayBeEqual(ops::Product(input), ops::Product(target)))
+  if (!ops::MayBeEqual(ops::Product(input), ops::Product(target)))
     throw Unimplemented(StrCat("a reshape from ", ir::ToText(input), " to ", ir::ToText(target),
                                " does not keep the number of elements"));
   auto named = extents.NamesIn(target);

@@ -203,12 +203,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NumberAsTensor", "    v = R.prim_value(1)\n    return v\n", "6:12",
                 "v is the number 1, which is no tensor; it may stand where an operator takes a "
                 "number: R.add(x, v)"},
-        Refusal{"ReshapeOfAnotherSize", "    return R.reshape(x, R.shape([n, 5]))\n", "5:12",
-                "a reshape of Tensor[(n, 4), float32] to (n, 5) is not known to keep the number of "
-                "elements"},
+        Refusal{
+            "ReshapeOfAnotherSize", "    return R.reshape(x, R.shape([n, 5]))\n", "5:12",
+            "a reshape of Tensor[(n, 4), float32] to (n, 5) does not keep the number of elements"},
         Refusal{"BroadcastToAVariableOfNoParameter",
                 "    return R.broadcast_to(R.sum(w), R.shape([m, 4]))\n", "5:12",
-                "the shape (m, 4) has the variable m, and no parameter has the extent m alone"},
+                "the shape (m, 4) has the variable m, and no value has the extent m alone"},
         Refusal{"OperatorOfNumbers", "    return R.tile(x, R.shape([n, 1]))\n", "5:31",
                 "'n' is not a value; values are numbers"},
         Refusal{"OperatorOfNumbersAndAVariable",
