@@ -173,7 +173,9 @@ class Table {
   void RequireItsDefault(std::size_t usual) {
     if (measured_->over_config.empty()) return;
     config_ = Config();
-    (void)builders_[usual](group_);  // asks for the values
+    Group scheduled = group_;
+    scheduled.lowering.defer = false;
+    (void)builders_[usual](scheduled);  // asks for the values
     if (config_.Values() != measured_->over_config)
       throw InvalidArgument(OtherDefault(rows_[usual].name, config_));
   }

@@ -156,7 +156,7 @@ TEST_F(TuneCommandTest, PrunedLosersTakeTheirWinsWithThem) {
   inside.scope = tune::Scope::kModel;
   unconfirmed.choice = "te.dense.tiled rows=1 vectors=1";
   ASSERT_TRUE(Opened("a.sqlite").Add({{alone, "a"}, {inside, "a"}, {unconfirmed, "a"}}).ok());
-  EXPECT_THAT(OutputOf("records best --records %/a.sqlite"), IsEmpty());
+  EXPECT_THAT(OutputOf("records best --records %/a.sqlite"), Not(HasSubstr("te.dense")));
   EXPECT_THAT(OutputOf("records prune --losers --records %/a.sqlite"),
               HasSubstr("3 records removed"));
   EXPECT_THAT(OutputOf("records best --records %/a.sqlite"), IsEmpty());

@@ -149,7 +149,7 @@ TEST_F(TuneTest, AChoiceThatIsRefusedTodayIsReportedAndLeftAside) {
   EXPECT_THAT(remark_of(stale), HasSubstr("it was measured against te.dense.former"));
   stale = Won(module, "te.dense.tiled rows=2 vectors=2");
   const std::string now = stale.over;
-  ASSERT_THAT(now, HasSubstr("te.dense.tiled rows="));
+  ASSERT_THAT(now, HasSubstr("te.dense.tiled "));
   stale.over = "te.dense.tiled rows=1 vectors=1";
   EXPECT_THAT(remark_of(stale), HasSubstr(StrCat("it was measured against ", stale.over,
                                                  ", and the default is now ", now)));
