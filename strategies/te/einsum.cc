@@ -148,7 +148,7 @@ std::vector<Tensor> MatrixProduct(const Summation& summation, const MatrixLabels
           [&](const std::vector<Expr>& at, const Expr& k, const Expr& column) {
             return element(labels.right, at, labels.columns, column, k);
           },
-      .least_rows = LeastRows(call.IsConstant(labels.right), ends_in_depth(labels.right)),
+      .least_rows = LeastRows(call, call.IsConstant(labels.right), ends_in_depth(labels.right)),
       .right_has = std::vector<bool>(batch.size(), true),
       .prepared = [&](const Tensor& packed) { return call.Prepared(packed); },
       .left_in_rows = ends_in_depth(labels.left()) && left.op()->is_placeholder()};

@@ -55,7 +55,7 @@ Product OfMatrix(const TeCall& call, const Transposes& transposes, std::int64_t 
               },
           .right = [=](const std::vector<Expr>&, const Expr& k,
                        const Expr& column) { return transposes.b ? b(column, k) : b(k, column); },
-          .least_rows = LeastRows(call.IsConstant(1), transposes.b, group),
+          .least_rows = LeastRows(call, call.IsConstant(1), transposes.b, group),
           .right_has = std::vector<bool>(batch.size(), false),
           .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
           .group = group,
@@ -82,7 +82,7 @@ Product OfBlocks(const TeCall& call, const Transposes&, std::int64_t group) {
           [=](const std::vector<Expr>&, const Expr& k, const Expr& column) {
             return b(te::FloorDiv(column, block), k, te::FloorMod(column, block));
           },
-      .least_rows = LeastRows(call.IsConstant(1), false, group),
+      .least_rows = LeastRows(call, call.IsConstant(1), false, group),
       .right_has = {},
       .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
       .group = group,
@@ -111,7 +111,7 @@ Product OfBatches(const TeCall& call, const Transposes& transposes, std::int64_t
                 const Expr batch = b_shared ? Expr(0) : at[0];
                 return transposes.b ? b(batch, column, k) : b(batch, k, column);
               },
-          .least_rows = LeastRows(call.IsConstant(1), transposes.b, group),
+          .least_rows = LeastRows(call, call.IsConstant(1), transposes.b, group),
           .right_has = {!b_shared},
           .prepared = [&call](const Tensor& packed) { return call.Prepared(packed); },
           .group = group,

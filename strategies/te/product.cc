@@ -257,9 +257,11 @@ bool AreFewRows(std::int64_t rows, bool right_is_constant) {
   return right_is_constant && rows < kMinRowsConstant;
 }
 
-std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group) {
+std::int64_t LeastRows(const TeCall& call, bool right_is_constant, bool right_is_transposed,
+                       std::int64_t group) {
   // Plain sums have no instruction for groups.
-  if (right_is_constant) return group > 1 || !right_is_transposed ? 1 : kMinRowsConstant;
+  const bool always_pays = group > 1 || !right_is_transposed || call.keeps_order;
+  if (right_is_constant) return always_pays ? 1 : kMinRowsConstant;
   return right_is_transposed ? kMinRowsTransposed : kMinRows;
 }
 

@@ -14,6 +14,7 @@
 
 #include "tenon/strategies/config.h"
 #include "tenon/strategies/planned_extent.h"
+#include "tenon/strategies/te_compute.h"
 #include "tenon/support/ndarray.h"
 #include "tenon/support/target.h"
 #include "tenon/te/tensor.h"
@@ -56,7 +57,9 @@ inline constexpr const char* kNoDots =
 bool AreFewRows(std::int64_t rows, bool right_is_constant);
 
 // How many rows pay for packing a right operand, whose rows may be the result's columns in memory.
-std::int64_t LeastRows(bool right_is_constant, bool right_is_transposed, std::int64_t group = 1);
+// Plain sums over such rows have vectors only if the terms may go in another order.
+std::int64_t LeastRows(const TeCall& call, bool right_is_constant, bool right_is_transposed,
+                       std::int64_t group = 1);
 
 // Why register tiles from a packed right operand do not pay, or nothing.
 std::optional<std::string> RefuseTiledProduct(const Product& product);
