@@ -20,8 +20,8 @@ struct LoweredProgram {
 };
 
 // Whether Compile makes a program of the module, and Lower refuses it: it has ifs or calls itself,
-// or values decide an extent in its middle. Types need not be known. Throws what InferType throws for
-// a module with operators whose results have as many elements as values say (argwhere).
+// or values decide an extent in its middle. Types need not be known. Throws what InferType throws
+// for a module with operators whose results have as many elements as values say (argwhere).
 bool IsProgram(const ir::Module& module);
 
 // For an extent that values decide, the case 0 and, if the plan does not take it, the case 1 are
