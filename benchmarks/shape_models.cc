@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "onnx/onnx_pb.h"
+#include "tenon/benchmarks/onnx_graph.h"
 #include "tenon/models/mobilenet.h"
 #include "tenon/models/resnet.h"
-#include "tenon/models/weights.h"
 #include "tenon/onnx/export.h"
-#include "tenon/onnx/tensor.h"
 #include "tenon/ops/ints.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -24,104 +23,22 @@
 namespace tenon::benchmarks {
 namespace {
 
-using onnx::AttributeProto;
-using onnx::NodeProto;
-using onnx::TensorProto;
 using ops::Ints;
-
-void Declare(onnx::ValueInfoProto* value, const std::string& name,
-             const std::vector<std::string>& extents) {
-  value->set_name(name);
-  auto* type = value->mutable_type()->mutable_tensor_type();
-  type->set_elem_type(TensorProto::FLOAT);
-  for (const std::string& extent : extents) {
-    auto* dim = type->mutable_shape()->add_dim();
-    if (const auto number = ParseNumber<std::int64_t>(extent)) {
-      dim->set_dim_value(*number);
-    } else {
-      dim->set_dim_param(extent);
-    }
-  }
-}
-
-// A graph that is written node by node. Each call gives the name of its result.
-class Writer {
- public:
-  Writer() {
-    model_.set_ir_version(8);
-    model_.add_opset_import()->set_version(17);
-    graph().set_name("graph");
-  }
-  std::string Input(const std::string& name, const std::vector<std::string>& extents) {
-    Declare(graph().add_input(), name, extents);
-    return name;
-  }
-  std::string Write(const std::string& output, const std::vector<std::string>& extents) {
-    Declare(graph().add_output(), output, extents);
-    return model_.SerializeAsString();
-  }
-  NodeProto& Node(const std::string& type, const std::vector<std::string>& inputs) {
-    NodeProto& node = *graph().add_node();
-    node.set_op_type(type);
-    node.set_name(StrCat(type, "_", graph().node_size()));
-    for (const std::string& input : inputs) node.add_input(input);
-    node.add_output(StrCat(node.name(), "_result"));
-    return node;
-  }
-  std::string Call(const std::string& type, const std::vector<std::string>& inputs) {
-    return Node(type, inputs).output(0);
-  }
-  std::string Constant(const NDArray& values) {
-    const std::string name = StrCat("constant_", graph().initializer_size());
-    onnx_import::ToTensorProto(values, name, graph().add_initializer());
-    return name;
-  }
-  std::string Kernel(Shape shape) { return Constant(Value(weights_.Kernel(std::move(shape)))); }
-  std::string Vector(std::int64_t size, double low, double high) {
-    return Constant(Value(weights_.Vector(size, low, high)));
-  }
-  std::string Transpose(const std::string& x, const Ints& order) {
-    NodeProto& node = Node("Transpose", {x});
-    AttributeProto* attribute = node.add_attribute();
-    attribute->set_name("perm");
-    attribute->set_type(AttributeProto::INTS);
-    for (const std::int64_t axis : order) attribute->add_ints(axis);
-    return node.output(0);
-  }
-  std::string Reshape(const std::string& x, const Ints& extents) {
-    return Call("Reshape", {x, Constant(NDArray::FromVector<std::int64_t>(
-                                   {static_cast<std::int64_t>(extents.size())}, extents))});
-  }
-
- private:
-  static NDArray Value(const ir::Expr& constant) { return constant.As<ir::ConstantNode>()->data; }
-  onnx::GraphProto& graph() { return *model_.mutable_graph(); }
-
-  onnx::ModelProto model_;
-  models::Weights weights_{1};
-};
-
-void SetInt(NodeProto& node, const std::string& name, std::int64_t value) {
-  AttributeProto* attribute = node.add_attribute();
-  attribute->set_name(name);
-  attribute->set_type(AttributeProto::INT);
-  attribute->set_i(value);
-}
 
 constexpr std::int64_t kFeatures = 256, kHeads = 8, kHidden = 1024, kLayers = 4;
 
-std::string Dense(Writer& w, const std::string& x, std::int64_t in, std::int64_t out) {
+std::string Dense(OnnxGraph& w, const std::string& x, std::int64_t in, std::int64_t out) {
   // Kernel's variance is that of a weight whose second axis is summed, so both are of `in`.
   const std::string weight = w.Transpose(w.Kernel({out, in}), {1, 0});
   return w.Call("Add", {w.Call("MatMul", {x, weight}), w.Vector(out, -0.1, 0.1)});
 }
 
-std::string Norm(Writer& w, const std::string& x) {
+std::string Norm(OnnxGraph& w, const std::string& x) {
   return w.Call("LayerNormalization",
                 {x, w.Vector(kFeatures, 0.5, 1.5), w.Vector(kFeatures, -0.2, 0.2)});
 }
 
-std::string Attention(Writer& w, const std::string& x) {
+std::string Attention(OnnxGraph& w, const std::string& x) {
   const auto heads = [&](const Ints& order) {
     const std::string projected = Dense(w, x, kFeatures, kFeatures);
     return w.Transpose(w.Reshape(projected, {0, 0, kHeads, kFeatures / kHeads}), order);
@@ -137,7 +54,7 @@ std::string Attention(Writer& w, const std::string& x) {
 }
 
 std::string Encoder() {
-  Writer w;
+  OnnxGraph w;
   std::string x = w.Input("tokens", {"batch", "length", StrCat(kFeatures)});
   for (std::int64_t i = 0; i < kLayers; ++i) {
     x = Norm(w, w.Call("Add", {x, Attention(w, x)}));
@@ -149,15 +66,15 @@ std::string Encoder() {
 
 std::string Lstm() {
   constexpr std::int64_t kInputs = 128, kStates = 256;
-  Writer w;
+  OnnxGraph w;
   const std::string steps = w.Input("steps", {"length", "1", StrCat(kInputs)});
   // Kernel's variance is that of sums over all axes but the first.
   const std::string input = w.Reshape(w.Kernel({4 * kStates, kInputs}), {1, 4 * kStates, kInputs});
   const std::string state = w.Reshape(w.Kernel({4 * kStates, kStates}), {1, 4 * kStates, kStates});
   const std::string bias = w.Reshape(w.Vector(8 * kStates, -0.1, 0.1), {1, 8 * kStates});
-  NodeProto& node = w.Node("LSTM", {steps, input, state, bias});
-  SetInt(node, "hidden_size", kStates);
-  return w.Write(node.output(0), {"length", "1", "1", StrCat(kStates)});
+  const std::string states =
+      w.Call("LSTM", {steps, input, state, bias}, {{"hidden_size", kStates}});
+  return w.Write(states, {"length", "1", "1", StrCat(kStates)});
 }
 
 // With any number of images. The layers of the models are such that no other extent depends on it.

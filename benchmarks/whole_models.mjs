@@ -3,6 +3,8 @@
 // The peers are ONNX Runtime and, when it is installed, PyTorch. All read one ONNX file a model: those of models/ are
 // written by "tenon compile", the OCR models come from npm. All get the same random input; a round is a process of
 // each, with one thread and with two, and the first call of a process, which warms up, does not count.
+// FOLDER/layers/layers.json lists single layers, which follow the models. They run beside ONNX Runtime alone, and beside the
+// floors that "tenon bench --floors" gives. The name "layers" stands for all of them.
 // FOLDER/measured.json gets what was measured. Exits with 1 when a model fails or results differ.
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
@@ -22,6 +24,8 @@ const models = [
   ...['resnet18', 'resnet50', 'mobilenet_v2', 'mobilenet_v3_large', 'squeezenet1_1', 'densenet121', 'googlenet',
       'inception_v3', 'efficientnet_b0', 'shufflenet_v2', 'vgg16_bn', 'transformer', 'lstm', 'mlp', 'lenet',
   ].map(name => ({name, inputs: [{name: 'data'}]})),
+  // Bytes, in the QDQ form. A sum at the edge of a step may be rounded to either byte.
+  {name: 'mobilenet_v2_bytes', quantized: 'mobilenet_v2', inputs: [{name: 'data'}], tolerance: 0.1},
   ocr('ocr_classifier', 'ch_ppocr_mobile_v2.0_cls_infer.onnx', '1,3,48,192'),
   ocr('ocr_recogniser', 'ch_PP-OCRv4_rec_infer.onnx', '1,3,48,320'),
   ocr('ocr_detector', 'ch_PP-OCRv4_det_infer.onnx', '1,3,640,640'),
@@ -42,6 +46,10 @@ const secondsOfProcess = 0.5, mostCalls = 1000;
 const tolerance = 1e-3;
 
 const readJson = file => JSON.parse(fs.readFileSync(file, 'utf8'));
+
+const layersFolder = path.join(folder, 'layers');
+const layers = readJson(path.join(layersFolder, 'layers.json'))
+    .map(({name, file}) => ({name, id: path.basename(file, '.onnx'), file: path.join(layersFolder, file), inputs: [{name: 'x'}], isLayer: true}));
 
 function tenon(...args) {
   return execFileSync(tenonProgram, args, {cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit']});
@@ -112,14 +120,15 @@ function joined(name, file) {
 }
 
 function measure(model) {
-  const at = name => path.join(folder, `${model.name}.${name}`);
+  const at = name => path.join(folder, `${model.id ?? model.name}.${name}`);
   const files = {report: at('json'), tenon: at('tenon.npy'), peer: at('peer.npy')};
   files.inputs = model.inputs.map((_, i) => at(`x${i}.npy`));
   if (model.chunks) {
     model.file = joined(model.chunks, at('onnx'));
   } else if (!model.file) {
     model.file = at('onnx');
-    tenon('compile', `model:${model.name}`, '-o', model.file);
+    if (model.quantized) tenon('quantize', `model:${model.quantized}`, '--random', '8', '-o', model.file);
+    else tenon('compile', `model:${model.name}`, '-o', model.file);
   }
   const cache = ['--cache-dir', path.join(folder, 'cache')];
   const given = [], saved = [];
@@ -134,12 +143,14 @@ function measure(model) {
   const cold = runTenon(model, files, 2, 3, ...saved, '--output', `${model.output ?? 'y'}=${files.tenon}`, '--no-cache');
   runTenon(model, files, 2, 1, ...given, ...cache);
   const warm = runTenon(model, files, 2, 1, ...given, ...cache);
+  const invited = model.isLayer ? peers.slice(0, 1) : peers;
   const row = {
     name: model.name, kernels: cold.kernels, bytes: fs.statSync(model.file).size,
     cold_s: cold.import_s + cold.compile_s, warm_s: warm.import_s + warm.compile_s, peak_bytes: 0,
-    peers: Object.fromEntries(peers.map(peer => [peer.id, meet(peer, model, files)])),
+    isLayer: model.isLayer, peers: Object.fromEntries(invited.map(peer => [peer.id, meet(peer, model, files)])),
   };
-  const racing = peers.filter(({id}) => !row.peers[id].error);
+  if (model.isLayer) row.floors = Object.fromEntries([1, 2].map(threads => [threads, floorOf(model, threads, cache)]));
+  const racing = invited.filter(({id}) => !row.peers[id].error);
   const nobody = () => Object.fromEntries(['tenon', ...racing.map(({id}) => id)].map(id => [id, []]));
   row.times = {1: nobody(), 2: nobody()};
   for (let round = 0; round < Number(rounds); ++round) {
@@ -161,32 +172,41 @@ function measure(model) {
   return row;
 }
 
+// The least seconds that the machine needs for a layer's arithmetic and bytes, on so many threads.
+function floorOf(layer, threads, cache) {
+  const report = JSON.parse(tenon('bench', layer.file, '--threads', String(threads), '--seconds', '0.1', '--floors', '--json', ...cache));
+  return report.kernels.reduce((sum, {floor_s}) => sum + floor_s, 0);
+}
+
 // What the console says of a row.
 function summary({times, peers: theirs}) {
   const least = (n, who) => times[n][who] ? `${(Math.min(...times[n][who]) * 1e3).toFixed(2)} ms` : 'cannot';
-  const listed = n => peers.map(({id, title}) => `${title} ${least(n, id)}`).join(', ');
+  const listed = n => peers.filter(({id}) => theirs[id]).map(({id, title}) => `${title} ${least(n, id)}`).join(', ');
   const differences = Object.values(theirs).filter(peer => peer.difference)
       .map(({difference}) => `${difference.largest.toExponential(1)} of ${difference.of.toPrecision(3)}`);
   return [1, 2].map(n => `${n} thread${n > 1 ? 's' : ''} ${least(n, 'tenon')} (${listed(n)})`).join(', ') +
       `; largest difference ${differences.join(', ')}`;
 }
 
-const names = chosen?.split(',') ?? models.filter(model => !model.onRequest).map(model => model.name);
-const unknown = names.filter(name => !models.some(model => model.name === name));
+const groups = [...models.map(model => [model.name, [model]]), ['layers', layers]];
+const names = chosen?.split(',') ?? groups.filter(([, [first]]) => !first.onRequest).map(([name]) => name);
+const unknown = names.filter(name => !groups.some(([group]) => group === name));
 if (unknown.length > 0) {
-  console.error(`there is no model ${unknown.join(', ')}; models are ${models.map(model => model.name).join(', ')}`);
+  console.error(`there is no model ${unknown.join(', ')}; models are ${groups.map(([name]) => name).join(', ')}`);
   process.exit(1);
 }
+const measuredModels = names.flatMap(name => groups.find(([group]) => group === name)[1]);
 const load = () => os.loadavg()[0];
 const measured = {
   date: new Date().toISOString(), cores: os.cpus().length, rounds: Number(rounds), load: load(),
   absent: noPyTorch ? {PyTorch: noPyTorch} : {}, rows: [],
 };
 let allRight = true;
-for (const [i, name] of names.entries()) {
+for (const [i, model] of measuredModels.entries()) {
+  const {name} = model;
   let row;
   try {
-    row = measure(models.find(model => model.name === name));
+    row = measure(model);
   } catch (error) {
     console.error(`failed: ${name}: ${error.message.split('\n')[0]}`);
     allRight = false;
@@ -195,8 +215,8 @@ for (const [i, name] of names.entries()) {
   measured.rows.push(row);
   measured.load = Math.max(measured.load, load());
   fs.writeFileSync(path.join(folder, 'measured.json'), JSON.stringify(measured, null, 1));
-  console.log(`${i + 1}/${names.length} ${name}: ${summary(row)}`);
-  for (const {id, title} of peers) {
+  console.log(`${i + 1}/${measuredModels.length} ${name}: ${summary(row)}`);
+  for (const {id, title} of peers.filter(({id}) => row.peers[id])) {
     const {error, agrees} = row.peers[id];
     if (error) {
       console.error(`${title} cannot run ${name}: ${error}`);

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import {fillTables, grid} from './document.mjs';
-import {busyText, number, time} from './tables.mjs';
+import {busyText, number, percent, time} from './tables.mjs';
 
 const [folder, documentPath] = process.argv.slice(2);
 const measured = JSON.parse(fs.readFileSync(path.join(folder, 'measured.json'), 'utf8'));
@@ -20,10 +20,10 @@ function statistics(seconds) {
   return {min_s: sorted[0], median_s: sorted[sorted.length >> 1], calls: sorted.length};
 }
 
-// The peers that are in the tables: those that ran a model, by id; with what they call themselves.
-const peers = new Map(measured.rows.flatMap(row => Object.entries(row.peers).map(([id, {what}]) => [id, what])));
+// The peers that are in the tables of models: those that ran a model, by id; with what they call themselves.
+const peers = new Map(measured.rows.filter(row => !row.isLayer).flatMap(row => Object.entries(row.peers).map(([id, {what}]) => [id, what])));
 
-const rows = measured.rows.map(({times, ...row}) => ({
+const allRows = measured.rows.map(({times, ...row}) => ({
   ...row,
   ...Object.fromEntries(threadCounts.map(n => {
     const {tenon, ...others} = mapValues(times[n], statistics);
@@ -31,6 +31,9 @@ const rows = measured.rows.map(({times, ...row}) => ({
     return [`threads_${n}`, {tenon, peers: mapValues(others, withSpeed)}];
   })),
 }));
+
+const rows = allRows.filter(row => !row.isLayer);
+const layerRows = allRows.filter(row => row.isLayer && Object.values(row.peers).every(({error}) => !error));
 
 const speed = ratio => ratio >= 1 ? `${ratio.toFixed(2)} x` : `**${ratio.toFixed(2)} x**`;
 const both = ({min_s, median_s}) => `${time(min_s, 'ms')} / ${time(median_s, 'ms')}`;
@@ -72,6 +75,21 @@ function costsText() {
   }));
 }
 
+// Single layers beside their floors and ONNX Runtime.
+function layersText() {
+  const peer = row => Object.values(row.peers)[0];
+  const header = ['layer', ...threadCounts.flatMap(n => [
+    `${n} thread${n > 1 ? 's' : ''}, ms`, 'of the floor', `${peer(layerRows[0]).what}, ms`, 'speed',
+  ])];
+  const speeds = n => layerRows.map(row => Object.values(row[`threads_${n}`].peers)[0].speed);
+  const body = layerRows.map((row, i) => [row.name, ...threadCounts.flatMap(n => {
+    const {tenon, peers: theirs} = row[`threads_${n}`];
+    return [both(tenon), percent(row.floors[n] / tenon.min_s), both(Object.values(theirs)[0]), speed(speeds(n)[i])];
+  })]);
+  const means = threadCounts.flatMap(n => ['', '', '', speed(geometricMean(speeds(n)))]);
+  return grid(header, [...body, ['geometric mean', ...means]]);
+}
+
 // What the peers are, and which are not here.
 function peersText() {
   const libraries = new Map(measured.rows.flatMap(
@@ -86,12 +104,12 @@ const texts = {
   'whole-models-machine':
       `Measured ${measured.date.slice(0, 10)} on ${measured.cores} cores, ${measured.rounds} rounds. ` +
       `Load average between models: at most ${measured.load.toFixed(1)}.` + peersText(),
-  'whole-models': timesText(),
-  'whole-models-costs': costsText(),
+  ...rows.length ? {'whole-models': timesText(), 'whole-models-costs': costsText()} : {},
+  ...layerRows.length ? {'layers': layersText()} : {},
 };
 const busy = busyText(measured.load, measured.cores);
 const plain = [busy, ...Object.values(texts)].filter(Boolean).join('\n\n') + '\n';
 fs.writeFileSync(path.join(folder, 'report.txt'), plain);
-fs.writeFileSync(path.join(folder, 'report.json'), JSON.stringify({...measured, rows}, null, 1));
+fs.writeFileSync(path.join(folder, 'report.json'), JSON.stringify({...measured, rows: allRows}, null, 1));
 if (documentPath && !busy) fillTables(documentPath, texts);
 process.stdout.write(plain);
