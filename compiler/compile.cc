@@ -81,7 +81,7 @@ strategies::StrategyOptions StrategyOf(const CompileOptions& options, bool defer
 
 jit::CompileOptions CodeOf(const CompileOptions& options) {
   return {.target = CodeTargetOf(options),
-          .reassociate_reductions = !options.reproducible && options.reassociate_reductions,
+          .reassociate_reductions = options.reassociate_reductions,
           .reproducible = options.reproducible,
           .check_bounds = options.check_bounds,
           .cache_dir = options.cache_dir,
@@ -243,11 +243,17 @@ void RequireOnePlan(const ir::Module& module) {
         "nothing reads them, it has a plan");
 }
 
+// Of a module whose operators of run-time extents are written out.
+bool BecomesProgram(const ir::Module& module) {
+  return compiler::ControlFlow(module).has_value() || compiler::HasInnerCut(module) ||
+         (compiler::HasSymbols(module) && compiler::HasCut(module));
+}
+
 Executable DoCompile(ir::Module module, const CompileOptions& options) {
   module = passes::ExpandRunTimeOps(module);
   std::vector<std::string> names = ir::ResultNamesOf(module);
   if (module.Find("main")) {
-    if (IsProgram(module)) return Named(CompileProgram(module, options), std::move(names));
+    if (BecomesProgram(module)) return Named(CompileProgram(module, options), std::move(names));
     if (compiler::HasSymbols(module))
       return Named(CompileSymbolic(module, options), std::move(names));
   }
@@ -258,10 +264,8 @@ Executable DoCompile(ir::Module module, const CompileOptions& options) {
 }  // namespace
 
 // If inputs have variables, a program cuts results whose extents values decide, too.
-bool IsProgram(const ir::Module& given) {
-  const ir::Module module = passes::ExpandRunTimeOps(given);
-  return compiler::ControlFlow(module).has_value() || compiler::HasInnerCut(module) ||
-         (compiler::HasSymbols(module) && compiler::HasCut(module));
+bool IsProgram(const ir::Module& module) {
+  return BecomesProgram(passes::ExpandRunTimeOps(module));
 }
 
 absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& given,
@@ -270,10 +274,7 @@ absl::StatusOr<LoweredProgram> LowerProgram(const ir::Module& given,
     const ir::Module module = passes::ExpandRunTimeOps(given);
     const jit::ScopedThreads threads(options.threads);
     const auto [fused, extents, needs] = FuseProgram(module, options);
-    LoweredProgram lowered =
-        compiler::LowerParts(fused, StrategyOf(options, false), CodeOf(options), extents, needs);
-    lowered.whole.module = ir::Module().WithAttrs(module.attrs());
-    return lowered;
+    return compiler::LowerParts(fused, StrategyOf(options, false), CodeOf(options), extents, needs);
   });
 }
 

@@ -13,7 +13,7 @@ CodegenOptions CodegenOptionsFor(const CompileOptions& options) {
   const bool is_free = !options.reproducible;
   return {.vector_bits = static_cast<int>(8 * target.vector_bytes),
           .native_bfloat16 = is_free && target.Has("avx512bf16") && target.Has("avx512vl"),
-          .reassociate_reductions = is_free && options.reassociate_reductions,
+          .reassociate_reductions = options.may_reassociate(),
           .math_by_table = is_free && target.vector_bytes == 64 && target.Has("avx512dq"),
           .byte_dots = target.Has("avx512vnni"),
           .bfloat_dots = target.Has("avx512bf16"),

@@ -300,7 +300,7 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
     std::vector<std::string> objects(functions.size());
     std::vector<loop::Function> finals;
     for (const loop::Function& function : functions)
-      finals.push_back(AfterPipeline(function, options.reassociate_reductions, options.pipeline));
+      finals.push_back(AfterPipeline(function, options.may_reassociate(), options.pipeline));
     std::vector<SymbolAddresses> externs(functions.size());
     const std::shared_ptr<OrcSession> session = OrcSession::Shared();
     const ObjectCache cache(options.cache_dir, options.cache_bytes);

@@ -52,6 +52,8 @@ struct CompileOptions {
   // Options of the last phase of the loop pipeline. Kernels whose code is in the cache run it when
   // somebody asks for their texts.
   loop::PipelineOptions pipeline;
+
+  bool may_reassociate() const { return reassociate_reductions && !reproducible; }
 };
 
 class Kernel {

@@ -75,7 +75,7 @@ absl::StatusOr<loop::Function> FinalLoops(const loop::Function& function,
   return CatchErrors([&] {
     loop::Verify(function);
     loop::Function final_loops =
-        AfterPipeline(function, options.reassociate_reductions, options.pipeline);
+        AfterPipeline(function, options.may_reassociate(), options.pipeline);
     final_loops.body = final_loops.body.stmt();  // throws here, not when somebody asks
     return WithChecks(final_loops, options);
   });
@@ -86,7 +86,7 @@ absl::StatusOr<std::string> TextOf(const loop::Function& function, KernelText ki
   return CatchErrors([&] {
     loop::Verify(function);
     const loop::Function final_loops =
-        AfterPipeline(function, options.reassociate_reductions, options.pipeline);
+        AfterPipeline(function, options.may_reassociate(), options.pipeline);
     return KernelTexts(function, final_loops, options).Text(kind);
   });
 }

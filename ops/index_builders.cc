@@ -38,6 +38,14 @@ Expr ScatterND(const Expr& x, const Expr& indices, const Expr& updates, ScatterN
 Expr OneHot(const Expr& indices, const Expr& on_value, const Expr& off_value, OneHotAttrs a) {
   return Call::Make(Known().one_hot, {indices, on_value, off_value}, Attrs::Make(a));
 }
+std::vector<Expr> CoordinatesOf(Expr place, const std::vector<Expr>& extents) {
+  std::vector<Expr> coordinates(extents.size());
+  for (std::size_t axis = extents.size(); axis-- > 0;) {
+    coordinates[axis] = axis == 0 ? place : Call::Make(Known().floor_mod, {place, extents[axis]});
+    if (axis > 0) place = Call::Make(Known().floor_divide, {place, extents[axis]});
+  }
+  return coordinates;
+}
 Expr BroadcastTo(const Expr& x, Ints shape) {
   return Call::Make(Known().broadcast_to, {x}, Attrs::Make(InitOpAttrs{.shape = std::move(shape)}));
 }

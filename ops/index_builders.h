@@ -37,6 +37,9 @@ Expr ScatterElements(const Expr& x, const Expr& indices, const Expr& updates,
 Expr ScatterND(const Expr& x, const Expr& indices, const Expr& updates, ScatterNDAttrs attrs = {});
 Expr OneHot(const Expr& indices, const Expr& on_value, const Expr& off_value, OneHotAttrs attrs);
 
+// The coordinates of the element at a row-major place of a tensor with these extents.
+std::vector<Expr> CoordinatesOf(Expr place, const std::vector<Expr>& extents);
+
 Expr BroadcastTo(const Expr& x, Ints shape);
 // To a shape of which "x1_0" is the extent of axis 0 of others[1].
 Expr BroadcastToExtents(const Expr& x, std::vector<Expr> others, std::string shape);

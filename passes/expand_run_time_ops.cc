@@ -51,14 +51,12 @@ Expr ArgWhere(const Expr& x, const TensorTypeNode& type) {
   const Expr flat = ops::Reshape(x, {-1});
   const Expr flags =
       type.dtype.is_bool() ? flat : Call(known.not_equal, {flat, ops::Scalar(0, type.dtype)});
-  Expr rest = Ordered(ops::Cast(Call(known.logical_not, {flags}), Int64));
-  std::vector<Expr> columns;
-  for (std::size_t axis = type.shape.size(); axis-- > 0;) {
-    const Expr extent = Extent(x, type, axis);
-    const Expr at = axis == 0 ? rest : Call(known.floor_mod, {rest, extent});
-    columns.insert(columns.begin(), ops::ExpandDims(at, 1));
-    if (axis > 0) rest = Call(known.floor_divide, {rest, extent});
-  }
+  std::vector<Expr> extents;
+  for (std::size_t axis = 0; axis < type.shape.size(); ++axis)
+    extents.push_back(Extent(x, type, axis));
+  std::vector<Expr> columns =
+      ops::CoordinatesOf(Ordered(ops::Cast(Call(known.logical_not, {flags}), Int64)), extents);
+  for (Expr& column : columns) column = ops::ExpandDims(column, 1);
   const Expr rows = columns.size() == 1 ? columns[0] : ops::Concatenate(std::move(columns), 1);
   return ops::TakeFirst(ops::Cast(rows, Int32), TrueOnes(flags));
 }

@@ -267,13 +267,10 @@ const std::vector<std::shared_ptr<const jit::Callable>>& Executable::kernels() c
 const std::vector<NDArray>& Executable::constants() const {
   return Present(state_, kMovedFrom).parts.constants;
 }
-const std::vector<std::string>& Executable::result_names() const {
-  return Present(state_, kMovedFrom).parts.result_names;
-}
 Executable Executable::WithResultNames(std::vector<std::string> names) const {
-  Parts parts = Present(state_, kMovedFrom).parts;
-  parts.result_names = std::move(names);
-  return Executable(std::move(parts));
+  Executable named = *this;
+  named.result_names_ = std::move(names);
+  return named;
 }
 int Executable::threads() const { return Present(state_, kMovedFrom).parts.threads; }
 
@@ -302,11 +299,7 @@ Executable Executable::Bound(const Inputs& inputs) const {
   return bind != nullptr ? bind(inputs) : *this;
 }
 absl::StatusOr<Executable> Executable::Bind(const Inputs& inputs) const {
-  return CatchErrors([&] {
-    const std::vector<std::string>& names = result_names();
-    Executable bound = Bound(inputs);
-    return bound.result_names() == names ? bound : bound.WithResultNames(names);
-  });
+  return CatchErrors([&] { return Bound(inputs).WithResultNames(result_names_); });
 }
 
 template <typename Body>

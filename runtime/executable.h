@@ -60,7 +60,6 @@ class Executable {
     std::shared_ptr<const Program> program = nullptr;
     // Of runs. Without it, each stream of runs has memory of its own.
     std::shared_ptr<WorkingMemory> memory = nullptr;
-    std::vector<std::string> result_names = {};  // in order; empty: the results have none
   };
   explicit Executable(Parts parts);
 
@@ -77,8 +76,8 @@ class Executable {
   // In the order of the model's parameters.
   std::vector<InputInfo> inputs() const;
   // As the model names them, in order; empty where it does not.
-  const std::vector<std::string>& result_names() const;
-  // The same code, with memory of its own for runs.
+  const std::vector<std::string>& result_names() const { return result_names_; }
+  // The same executable, whose results have these names.
   Executable WithResultNames(std::vector<std::string> names) const;
   // What runs inputs of these shapes: itself, unless it is symbolic. Errors as of Run.
   absl::StatusOr<Executable> Bind(const Inputs& inputs) const;
@@ -113,6 +112,7 @@ class Executable {
   std::vector<NDArray> RunOnce(const Inputs& inputs, int threads,
                                std::vector<NodeTime>* times) const;
   std::shared_ptr<State> state_;
+  std::vector<std::string> result_names_;
 };
 
 // One stream of runs of an executable, with its own memory and thread count. Use it from one thread

@@ -110,7 +110,11 @@ class Table {
       const std::optional<std::size_t> measured = MeasuredOver(*usual);
       const std::size_t row = measured.value_or(*usual);
       try {
-        if (measured) RequireItsDefault(*usual);
+        if (const auto other = measured ? RefuseDefault(*usual) : std::nullopt) {
+          LeaveAside(*measured_, *other);
+          measured_.reset();
+          continue;
+        }
         config_ = measured ? Config(measured_->config) : Config();
         Built built = builders_[row](group_);
         if (measured) {
@@ -169,15 +173,15 @@ class Table {
                   ", and the default is now ", text(now, config.Values()));
   }
 
-  // Throws if the values that the measured choice has beaten are not those of today's default.
-  void RequireItsDefault(std::size_t usual) {
-    if (measured_->over_config.empty()) return;
+  // Why the measured choice says nothing about today's default: it has beaten other values.
+  std::optional<std::string> RefuseDefault(std::size_t usual) {
+    if (measured_->over_config.empty()) return std::nullopt;
     config_ = Config();
     Group scheduled = group_;
     scheduled.lowering.defer = false;
     (void)builders_[usual](scheduled);  // asks for the values
-    if (config_.Values() != measured_->over_config)
-      throw InvalidArgument(OtherDefault(rows_[usual].name, config_));
+    if (config_.Values() == measured_->over_config) return std::nullopt;
+    return OtherDefault(rows_[usual].name, config_);
   }
 
   // Adds a row after all rows of higher priority.

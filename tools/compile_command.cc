@@ -174,7 +174,7 @@ void Make(EmitArguments arguments) {
   if (arguments.explain == "text") std::cerr << ExplainText(lowered, options.target, decisions);
   if (arguments.explain == "json") std::cerr << ExplainJson(lowered, options.target, decisions);
   const jit::CompileOptions code = {.target = arguments.exported.target,
-                                    .reassociate_reductions = what != "c" && !options.reproducible,
+                                    .reassociate_reductions = what != "c",
                                     .reproducible = options.reproducible,
                                     .check_bounds = arguments.compile.check_bounds,
                                     .cache_dir = arguments.compile.CacheFolder()};

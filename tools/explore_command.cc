@@ -77,12 +77,11 @@ Json ReportOf(const ExploreArguments& arguments) {
   const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed, extents), arguments.repeat);
 
   const tune::MachineSpeed machine = tune::MeasureMachine(options.target, options.threads);
-  const jit::CompileOptions code = {
-      .target = options.target,
-      .reassociate_reductions = !options.reproducible && options.reassociate_reductions,
-      .reproducible = options.reproducible,
-      .check_bounds = options.check_bounds,
-      .cache_dir = options.cache_dir};
+  const jit::CompileOptions code = {.target = options.target,
+                                    .reassociate_reductions = options.reassociate_reductions,
+                                    .reproducible = options.reproducible,
+                                    .check_bounds = options.check_bounds,
+                                    .cache_dir = options.cache_dir};
   const bool is_watched = isatty(STDERR_FILENO) != 0;
   Json kernels = Json::array();
   for (const LoweredKernel& kernel : lowered.kernels) {

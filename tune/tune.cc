@@ -274,15 +274,17 @@ class Tuning {
 }  // namespace
 
 absl::StatusOr<CrewReport> TuneWith(Crew* crew, const TuneOptions& options, Records* records) {
-  return CatchErrors([&] { return Tuning(crew, options, records).Run(); });
+  return CatchErrors([&] {
+    if (options.compile.reproducible)
+      throw InvalidArgument("reproducible code takes no measured choices, so there is no search");
+    return Tuning(crew, options, records).Run();
+  });
 }
 
 absl::StatusOr<TuneReport> Tune(const ir::Module& module, const TuneOptions& options,
                                 Records* records) {
   return CatchErrors([&] {
     const CompileOptions& compile = options.compile;
-    if (compile.reproducible)
-      throw InvalidArgument("reproducible code takes no measured choices, so there is no search");
     LocalCrew crew(Worker(
                        [&] {
                          return Worker::Model{module, options.shapes};

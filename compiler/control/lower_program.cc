@@ -138,7 +138,7 @@ LoweredProgram LowerParts(const ir::Module& fused, const strategies::StrategyOpt
          .constant = gatherer.AddConstant(constant)});
   made.program.functions = std::move(outline.functions);
   made.program.extents = extents;
-  made.whole.module = fused;
+  made.whole.module = ir::Module().WithAttrs(fused.attrs());
   made.whole.plan = PlanOfInputs(InputsOf(fused.Main()));
   made.whole.plan.conditions = needs;
   gatherer.MoveTo(&made.whole);

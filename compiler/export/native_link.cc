@@ -53,8 +53,7 @@ std::vector<std::string> MakeObjects(const NativeParts& parts, const NativeOptio
   std::vector<std::string> objects = ValueOrThrow(
       jit::EmitObjects(parts.kernels, parts.symbols,
                        {.compile = {.target = options.target,
-                                    .reassociate_reductions =
-                                        !options.reproducible && options.reassociate_reductions,
+                                    .reassociate_reductions = options.reassociate_reductions,
                                     .reproducible = options.reproducible},
                         .runtime_prefix = parts.name}));
   if (!parts.constants.empty())

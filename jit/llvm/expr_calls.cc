@@ -10,6 +10,7 @@
 #include "tenon/jit/llvm/inline_math.h"
 #include "tenon/jit/llvm/vector_math.h"
 #include "tenon/jit/llvm/vector_pieces.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 
 namespace tenon::jit {
@@ -159,6 +160,17 @@ Value* ExprCodegen::EmitPrefetch(const loop::CallNode& node) {
   return builder_.getTrue();
 }
 
+namespace {
+
+// How many lanes one call of libmvec takes of so many: a whole register of the target, or 1 for a
+// call of libm.
+int LanesOfCall(int lanes, int bits, int vector_bits) {
+  int chunk = lanes;
+  while (chunk > 1 && chunk * bits > vector_bits) chunk /= 2;
+  const bool is_whole = chunk * bits >= 128 && vector_bits / bits % chunk == 0;
+  return is_whole && lanes % chunk == 0 ? chunk : 1;
+}
+
 // A number or a vector in so many lanes, of which further ones hold what the last one holds.
 Value* WithRepeatedLast(llvm::IRBuilder<>& builder, Value* x, unsigned lanes) {
   if (!x->getType()->isVectorTy()) return builder.CreateVectorSplat(lanes, x);
@@ -168,16 +180,23 @@ Value* WithRepeatedLast(llvm::IRBuilder<>& builder, Value* x, unsigned lanes) {
   return builder.CreateShuffleVector(x, picks);
 }
 
+}  // namespace
+
 // libmvec is called for whole registers. Wider vectors are cut, other widths go through libm lane
-// by lane.
+// by lane. In reproducible code all lanes of all loops go through the functions for 32 bytes.
 Value* ExprCodegen::EmitLibraryCall(std::string_view name, DataType type,
                                     const std::vector<Value*>& args) {
   const int lanes = type.lanes();
-  const int whole = options_.vector_bits / type.bits();
-  const auto call = [&](const std::string& symbol, llvm::Type* operand,
-                        const std::vector<Value*>& operands) {
-    auto* signature =
-        llvm::FunctionType::get(operand, std::vector<llvm::Type*>(operands.size(), operand), false);
+  const int chunk = options_.reproducible ? 256 / type.bits()
+                                          : LanesOfCall(lanes, type.bits(), options_.vector_bits);
+  const int padded = RoundUp(lanes, chunk);
+  const std::string symbol =
+      chunk == 1 ? std::string(name) + (type.bits() == 32 ? "f" : "")
+                 : LibmvecName(name, type.element(), chunk, static_cast<int>(args.size()));
+  llvm::Type* operand = RegisterType(type.WithLanes(chunk));
+  auto* signature =
+      llvm::FunctionType::get(operand, std::vector<llvm::Type*>(args.size(), operand), false);
+  const auto call = [&](const std::vector<Value*>& operands) {
     llvm::FunctionCallee callee = module_.getOrInsertFunction(symbol, signature);
     auto* declared = llvm::cast<llvm::Function>(callee.getCallee());
     declared->setDoesNotAccessMemory();
@@ -185,38 +204,21 @@ Value* ExprCodegen::EmitLibraryCall(std::string_view name, DataType type,
     declared->setWillReturn();
     return builder_.CreateCall(callee, operands);
   };
-  if (options_.reproducible) {
-    // All lanes of all loops go through the functions for 32 bytes.
-    const auto width = static_cast<unsigned>(256 / type.bits());
-    const auto given = static_cast<unsigned>(lanes), padded = (given + width - 1) / width * width;
-    const std::string symbol =
-        LibmvecName(name, type.element(), static_cast<int>(width), static_cast<int>(args.size()));
-    std::vector<Value*> wide;
-    for (Value* arg : args) wide.push_back(WithRepeatedLast(builder_, arg, padded));
-    Value* const made = ByPieces(builder_, padded, width, [&](unsigned first) -> Value* {
-      std::vector<Value*> pieces;
-      for (Value* arg : wide) pieces.push_back(Piece(builder_, arg, first, width));
-      return call(symbol, pieces[0]->getType(), pieces);
-    });
-    return lanes == 1 ? builder_.CreateExtractElement(made, std::uint64_t{0})
-                      : Resized(builder_, made, given);
+  std::vector<Value*> whole = args;
+  if (padded != lanes) {
+    for (Value*& arg : whole) arg = WithRepeatedLast(builder_, arg, static_cast<unsigned>(padded));
   }
-  int chunk = lanes;
-  while (chunk > 1 && chunk * type.bits() > options_.vector_bits) chunk /= 2;
-  const bool whole_register =
-      chunk * type.bits() >= 128 && whole % chunk == 0 && lanes % chunk == 0;
-  if (lanes == 1 || !whole_register) chunk = 1;
-  const std::string symbol =
-      chunk == 1 ? std::string(name) + (type.bits() == 32 ? "f" : "")
-                 : LibmvecName(name, type.element(), chunk, static_cast<int>(args.size()));
-  llvm::Type* operand = RegisterType(type.WithLanes(chunk));
   const auto part = static_cast<unsigned>(chunk);
-  return ByPieces(builder_, static_cast<unsigned>(lanes), part, [&](unsigned first) -> Value* {
-    if (chunk == lanes) return call(symbol, operand, args);
-    std::vector<Value*> pieces;
-    for (Value* arg : args) pieces.push_back(Piece(builder_, arg, first, part));
-    return call(symbol, operand, pieces);
-  });
+  Value* const results =
+      ByPieces(builder_, static_cast<unsigned>(padded), part, [&](unsigned first) -> Value* {
+        if (chunk == padded) return call(whole);
+        std::vector<Value*> pieces;
+        for (Value* arg : whole) pieces.push_back(Piece(builder_, arg, first, part));
+        return call(pieces);
+      });
+  if (padded == lanes) return results;
+  return lanes == 1 ? builder_.CreateExtractElement(results, std::uint64_t{0})
+                    : Resized(builder_, results, static_cast<unsigned>(lanes));
 }
 
 namespace {

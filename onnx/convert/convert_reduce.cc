@@ -16,8 +16,6 @@ namespace {
 
 using attrs::Attrs;
 
-bool IsHalf(DataType type) { return type.is_float() && type.bits() == 16; }
-
 // What a node reduces: along axes that are known at import, or that only a run knows.
 class Reduction {
  public:
@@ -54,7 +52,7 @@ class Reduction {
     if (of_run_) {
       const Expr typed = node_.Typed(x);
       const DataType type = DataTypeOf(typed);
-      if (!IsHalf(type)) return of_run_->Reduced(op, typed);
+      if (!type.is_half()) return of_run_->Reduced(op, typed);
       // Rounded once, and not after each axis.
       const Expr wide = node_.Typed(ops::Cast(typed, Float32));
       return ops::Cast(of_run_->Reduced(op, wide), type);
@@ -66,7 +64,7 @@ class Reduction {
   Expr Mean(const Expr& x) const {
     if (!of_run_) return Of(ops::Known().mean, x);
     const DataType type = DataTypeOf(x);
-    const DataType wide = IsHalf(type)      ? Float32
+    const DataType wide = type.is_half()    ? Float32
                           : type.is_float() ? type
                           : type == UInt64  ? UInt64
                                             : Int64;

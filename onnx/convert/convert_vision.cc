@@ -98,14 +98,10 @@ std::vector<Expr> NonZero(Node& node) {
   const Expr flags =
       node.Typed(DataTypeOf(x).is_bool() ? flat : ir::Call::Make(known.not_equal, {flat, zero}));
   const PlacedFlags placed = PlacedFirst(node, flags);
-  std::vector<Expr> coordinates;
-  Expr rest = placed.order;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    const Expr extent = node.Typed(ExtentValue(x, axis));
-    const Expr at = axis == 0 ? rest : ir::Call::Make(known.floor_mod, {rest, extent});
-    coordinates.insert(coordinates.begin(), node.Typed(ops::ExpandDims(at, 0)));
-    if (axis > 0) rest = node.Typed(ir::Call::Make(known.floor_divide, {rest, extent}));
-  }
+  std::vector<Expr> extents;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) extents.push_back(ExtentValue(x, axis));
+  std::vector<Expr> coordinates = ops::CoordinatesOf(placed.order, extents);
+  for (Expr& coordinate : coordinates) coordinate = ops::ExpandDims(coordinate, 0);
   const Expr all = node.Typed(ops::Concatenate(std::move(coordinates), 0));
   return {FirstAlong(node, all, placed.count, 1)};
 }

@@ -6,7 +6,6 @@
 #define TENON_TESTS_STRATEGIES_REPRODUCIBLE_TESTING_H_
 
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "tenon/support/strings.h"
@@ -28,7 +27,7 @@ inline void ExpectSameBits(const std::vector<NDArray>& got, const std::vector<ND
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t r = 0; r < got.size(); ++r) {
     ASSERT_EQ(got[r].shape(), expected[r].shape());
-    if (std::memcmp(got[r].raw(), expected[r].raw(), got[r].bytes()) == 0) continue;
+    if (got[r].SameBytes(expected[r])) continue;
     for (std::int64_t i = 0; i < got[r].size(); ++i) {
       const double a = testing_graphs::ValueAt(got[r], i);
       const double b = testing_graphs::ValueAt(expected[r], i);
@@ -47,20 +46,25 @@ inline Target Wide() {
   return target;
 }
 
-inline void ExpectSameBitsInWideVectors(const ir::Module& module, const runtime::Inputs& inputs) {
-  ExpectSameBits(RunAs(Wide(), module, inputs), RunAs(testing_targets::Avx2(), module, inputs));
+// Gives the results.
+inline std::vector<NDArray> ExpectSameBitsInWideVectors(const ir::Module& module,
+                                                        const runtime::Inputs& inputs) {
+  std::vector<NDArray> results = RunAs(testing_targets::Avx2(), module, inputs);
+  ExpectSameBits(RunAs(Wide(), module, inputs), results);
+  return results;
 }
 
 // Also with other caches, more cores and two threads.
-inline void ExpectSameBitsEverywhere(const ir::Module& module, const runtime::Inputs& inputs) {
-  ExpectSameBitsInWideVectors(module, inputs);
+inline std::vector<NDArray> ExpectSameBitsEverywhere(const ir::Module& module,
+                                                     const runtime::Inputs& inputs) {
+  std::vector<NDArray> results = ExpectSameBitsInWideVectors(module, inputs);
   SCOPED_TRACE("decided for larger caches");
   Target larger = Wide();
   larger.l1_bytes = 64 << 10;
   larger.l2_bytes = 4 << 20;
   larger.cores = 16;
-  ExpectSameBits(RunAs(larger, module, inputs, /*threads=*/2),
-                 RunAs(testing_targets::Avx2(), module, inputs));
+  ExpectSameBits(RunAs(larger, module, inputs, /*threads=*/2), results);
+  return results;
 }
 
 }  // namespace tenon::testing_reproducible

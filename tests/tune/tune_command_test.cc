@@ -149,6 +149,11 @@ TEST_F(TuneCommandTest, MergesAndPrunes) {
   EXPECT_THAT(ErrorOf("records merge %/both.sqlite %/absent.sqlite"), HasSubstr("absent.sqlite"));
 }
 
+TEST_F(TuneCommandTest, ReproducibleCodeHasNoSearch) {
+  EXPECT_THAT(ErrorOf("tune model:mlp --reproducible --minutes 0.1 --records %/r.sqlite"),
+              HasSubstr("reproducible code takes no measured choices"));
+}
+
 TEST_F(TuneCommandTest, PrunedLosersTakeTheirWinsWithThem) {
   tune::Record alone = tune::SampleRecord("aaaa", 0.8);
   tune::Record inside = tune::SampleRecord("aaaa", 1.3);
