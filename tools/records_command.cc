@@ -85,11 +85,12 @@ void Show(const RecordsArguments& arguments) {
                   ValueOrThrow(records.TextOf(record.content)).c_str());
     last = record.content;
     PrintLine(record);
-    std::printf(
-        "    least %.3g s, median %.3g s; default %.3g s, %.3g s; %lld rounds; %s%s%s; %s\n",
-        record.least_s, record.median_s, record.default_least_s, record.default_median_s,
-        static_cast<long long>(record.rounds), record.shapes.c_str(),
-        record.shapes.empty() ? "" : "; ", record.versions.c_str(), record.target.c_str());
+    std::printf("    least %.3g s, median %.3g s; default %.3g s, %.3g s; ", record.least_s,
+                record.median_s, record.default_least_s, record.default_median_s);
+    if (record.floor_s > 0) std::printf("floor %.3g s; ", record.floor_s);
+    std::printf("%lld rounds; %s%s%s; %s\n", static_cast<long long>(record.rounds),
+                record.shapes.c_str(), record.shapes.empty() ? "" : "; ", record.versions.c_str(),
+                record.target.c_str());
   }
 }
 

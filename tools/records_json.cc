@@ -35,6 +35,7 @@ void ForEachColumn(auto& record, const auto& on) {
   on("date", record.date);
   on("run", record.run);
   on("shapes", record.shapes);
+  on("floor_s", record.floor_s);
 }
 
 Json ToJson(tune::Scope scope) { return ToString(scope); }
@@ -59,7 +60,10 @@ void FromJson(const Json& json, auto* value) { json.get_to(*value); }
 Record RecordOf(const Json& json) {
   Record record;
   ForEachColumn(record, [&](const char* name, auto& value) {
-    if (!json.contains(name)) throw InvalidArgument(StrCat("it has no ", name));
+    if (!json.contains(name)) {
+      if (name == std::string_view("floor_s")) return;  // earlier versions did not write it
+      throw InvalidArgument(StrCat("it has no ", name));
+    }
     try {
       FromJson(json.at(name), &value);
     } catch (const Json::exception&) {

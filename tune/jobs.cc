@@ -40,13 +40,13 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Scope, {{Scope::kKernel, "kernel"},
                                      {Scope::kWhole, "whole"}})
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Record, content, target, threads, choice, over, scope, ratio,
                                    noise, rounds, least_s, median_s, default_least_s,
-                                   default_median_s, versions, date, run, shapes)
+                                   default_median_s, versions, date, run, shapes, floor_s)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MedianRatio, ratio, noise)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Candidate, row, config)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outcome, choice, choices, record, refused, wrong, crashed,
                                    unmeasured)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelBrief, name, content, text, calls, model_s, floor_s, bound,
-                                   over, choices, rows)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelBrief, name, content, text, calls, model_s, floor_s,
+                                   race_floor_s, bound, over, choices, rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SettleJob, cpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TryJob, content, candidate, known)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DecideJob, wins, seconds)

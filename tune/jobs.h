@@ -28,6 +28,7 @@ struct KernelBrief {
   std::string name, content, text;                  // strategies/content.h
   int calls = 0;                                    // in a run of the model
   double model_s = 0, floor_s = 0;                  // of all calls
+  double race_floor_s = 0;                          // of a run alone
   std::string bound;                                // by what the floor is (floors.h)
   std::string over;                                 // the default choice
   std::vector<strategies::Config::Choice> choices;  // of the default row

@@ -66,6 +66,8 @@ void CheckRecord(const Record& record) {
   require_positive("median_s", record.median_s);
   require_positive("default_least_s", record.default_least_s);
   require_positive("default_median_s", record.default_median_s);
+  Require(std::isfinite(record.floor_s) && record.floor_s >= 0, "floor_s", record.floor_s,
+          "it must be 0 or more and finite; 0 says that it is not known");
   Require(IsTime(record.date), "date", StrCat("'", record.date, "'"),
           "it must be a day and a time, as 2026-11-25T19:43:01Z");
   ChoiceOf(record);

@@ -1,6 +1,7 @@
 #include "tenon/tune/records.h"
 
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace tenon::tune {
 namespace {
 
 constexpr std::int64_t kApplication = 0x546e6f6e;  // "Tnon"
-constexpr std::int64_t kVersion = 2;
+constexpr std::int64_t kVersion = 3;
 
 // With row numbers: for tables without, quick_check of SQLite 3.40 complains of NULL where none is.
 constexpr const char* kSchema[] = {
@@ -25,14 +26,24 @@ constexpr const char* kSchema[] = {
     " least_s REAL NOT NULL, median_s REAL NOT NULL,"
     " default_least_s REAL NOT NULL, default_median_s REAL NOT NULL,"
     " versions TEXT NOT NULL, date TEXT NOT NULL, run TEXT NOT NULL,"
-    " shapes TEXT NOT NULL DEFAULT '',"
+    " shapes TEXT NOT NULL DEFAULT '', floor_s REAL NOT NULL DEFAULT 0,"
     " PRIMARY KEY (content, target, threads, choice, date, scope, run)) STRICT",
     "CREATE TABLE contents (content TEXT NOT NULL PRIMARY KEY, text TEXT NOT NULL) STRICT"};
 
 // Those of the key first.
 constexpr const char* kColumns =
     "content, target, threads, choice, date, scope, run, over, ratio, noise, rounds, least_s, "
-    "median_s, default_least_s, default_median_s, versions, shapes";
+    "median_s, default_least_s, default_median_s, versions, shapes, floor_s";
+
+// Columns that came with later versions, and what records of earlier ones have in their place.
+struct LaterColumn {
+  std::int64_t version;
+  const char* name;
+  const char* definition;
+  const char* value;
+};
+constexpr LaterColumn kLaterColumns[] = {{2, "shapes", "TEXT NOT NULL DEFAULT ''", "''"},
+                                         {3, "floor_s", "REAL NOT NULL DEFAULT 0", "0.0"}};
 
 bool IsOurs(const Database& database) {
   return database.Number("PRAGMA application_id") == kApplication;
@@ -52,14 +63,28 @@ void MakeTables(const Database& database) {
   transaction.Commit();
 }
 
-// From version 1, whose records had no shapes.
-void AddShapes(const Database& database) {
+std::int64_t VersionOf(const Database& database) { return database.Number("PRAGMA user_version"); }
+
+void AddLaterColumns(const Database& database) {
   Transaction transaction(database);
-  if (database.Number("PRAGMA user_version") == 1) {  // nobody else was first
-    database.Run("ALTER TABLE records ADD COLUMN shapes TEXT NOT NULL DEFAULT ''");
-    database.Run("PRAGMA user_version = 2");
+  const std::int64_t version = VersionOf(database);  // somebody else may have been first
+  for (const LaterColumn& column : kLaterColumns) {
+    if (column.version > version)
+      database.Run(StrCat("ALTER TABLE records ADD COLUMN ", column.name, " ", column.definition));
   }
+  database.Run(StrCat("PRAGMA user_version = ", kVersion));
   transaction.Commit();
+}
+
+// kColumns, with values in place of those that an earlier version has not.
+std::string ColumnsOf(const Database& database) {
+  std::string columns = kColumns;
+  const std::int64_t version = VersionOf(database);
+  for (const LaterColumn& column : kLaterColumns) {
+    if (column.version > version)
+      columns.replace(columns.find(column.name), std::strlen(column.name), column.value);
+  }
+  return columns;
 }
 
 void RequireSound(const Database& database) {
@@ -95,6 +120,7 @@ Record RecordOf(const Statement& row) {
   record.default_median_s = row.Real(14);
   record.versions = row.Text(15);
   record.shapes = row.Text(16);
+  record.floor_s = row.Real(17);
   return record;
 }
 
@@ -111,7 +137,7 @@ Statement& BindKey(const Record& record, Statement* statement) {
 void Insert(const Database& database, const std::vector<Record>& records) {
   Statement insert = database.Prepare(StrCat("INSERT OR IGNORE INTO records (", kColumns,
                                              ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                                             "?, ?, ?)"));
+                                             "?, ?, ?, ?)"));
   for (const Record& record : records) {
     BindKey(record, &insert)
         .Bind(8, record.over)
@@ -124,6 +150,7 @@ void Insert(const Database& database, const std::vector<Record>& records) {
         .Bind(15, record.default_median_s)
         .Bind(16, record.versions)
         .Bind(17, record.shapes)
+        .Bind(18, record.floor_s)
         .Run();
   }
 }
@@ -141,7 +168,7 @@ std::vector<Record> Select(const Database& database, const RecordFilter& filter)
   if (filter.target) conditions.emplace_back("target = ?2");
   if (filter.threads) conditions.emplace_back("threads = ?3");
   Statement select =
-      database.Prepare(StrCat("SELECT ", kColumns, " FROM records",
+      database.Prepare(StrCat("SELECT ", ColumnsOf(database), " FROM records",
                               conditions.empty() ? "" : " WHERE ", StrJoin(conditions, " AND "),
                               " ORDER BY content, target, threads, choice, date, scope, run"));
   if (filter.content) select.Bind(1, *filter.content);
@@ -193,12 +220,12 @@ absl::StatusOr<Records> Records::Open(const std::string& path, Access access) {
       if (access == Access::kRead) throw DataLoss(StrCat(path, " is empty, no file of records"));
       MakeTables(*database);
     }
-    const std::int64_t version = database->Number("PRAGMA user_version");
+    const std::int64_t version = VersionOf(*database);
     if (version < 1 || version > kVersion)
       throw FailedPrecondition(StrCat(path, " has records of version ", version,
                                       "; this program reads versions up to ", kVersion));
     RequireSound(*database);
-    if (version == 1) AddShapes(*database);
+    if (version < kVersion && access == Access::kWrite) AddLaterColumns(*database);
     return Records(std::move(database));
   });
 }

@@ -44,6 +44,9 @@ struct Record {
   std::string date;      // "2026-11-25T19:43:01Z"
   std::string run;       // of the process that measured it
   std::string shapes;    // "d0=1..128": values of the content's variables; empty: it has none
+  // The least time that the machine needs for the arithmetic and the bytes of what `least_s` is of
+  // (floors.h); 0: not known.
+  double floor_s = 0;
 
   friend bool operator==(const Record&, const Record&) = default;
 };
@@ -69,8 +72,9 @@ struct RecordFilter {
 // Use it from one thread at a time; several processes may use one file at once.
 class Records {
  public:
-  // A file of an earlier version of Tenon becomes one of this version. Errors: those of Database;
-  // FailedPrecondition for a file of a later version. A file that is damaged stays as it is.
+  // A file of an earlier version of Tenon becomes one of this version when it is opened to write.
+  // Errors: those of Database; FailedPrecondition for a file of a later version. A file that is
+  // damaged stays as it is.
   static absl::StatusOr<Records> Open(const std::string& path, Access access);
 
   // `text` is what `record.content` is the key of. A record that is there already stays.

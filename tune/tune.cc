@@ -182,7 +182,7 @@ class Tuning {
   void Take(const Decision& decision, Hand* hand) {
     if (!EndJob<DecideJob>(hand)) return;
     for (const Record& record : decision.records)
-      Add(record, hand->kind->course->KernelOf(record.content).text);
+      Add(record, hand->kind->course->KernelOf(record.content));
     hand->kind->decision = decision;
     hand->kind->stage = Kind::Stage::kDone;
   }
@@ -226,14 +226,24 @@ class Tuning {
 
   void TakeOutcome(const TryJob& job, const Outcome& outcome, const Hand& hand) {
     Course& course = *hand.kind->course;
-    if (outcome.record) Add(*outcome.record, course.KernelOf(job.content).text);
+    if (outcome.record) Add(*outcome.record, course.KernelOf(job.content));
     course.Take(job, outcome, static_cast<int>(&hand - hands_.data()),
                 std::chrono::duration<double>(Clock::now() - start_).count());
     Tell(job.content, course);
   }
 
-  void Add(const Record& record, const std::string& text) {
-    const absl::Status added = records_->Add(record, text);
+  void Add(Record record, const KernelBrief& kernel) {
+    switch (record.scope) {
+      case Scope::kKernel:
+        record.floor_s = kernel.race_floor_s;
+        break;
+      case Scope::kModel:
+        record.floor_s = kernel.floor_s;
+        break;
+      case Scope::kWhole:
+        break;  // times are those of all kernels
+    }
+    const absl::Status added = records_->Add(record, kernel.text);
     if (!added.ok()) throw FromStatus(added);
   }
 

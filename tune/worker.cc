@@ -78,10 +78,11 @@ Answer Worker::Do(const Job& job, const Stopped& stopped) {
   return Failure{static_cast<int>(answer.status().code()), std::string(answer.status().message())};
 }
 
-// Of all calls in all shapes.
-Floor Worker::FloorOfCalls(const ModelKernel& kernel, const MachineSpeed& machine) const {
+// Of one call in each of `shapes`.
+Floor Worker::FloorIn(const Shapes& shapes, const ModelKernel& kernel,
+                      const MachineSpeed& machine) const {
   Floor sum, greatest;
-  for (const Dim::Values& values : kernel.shapes) {
+  for (const Dim::Values& values : shapes) {
     const ir::Module module = compiler::WithExtents(kernel.module, values).module;
     const Floor floor =
         FloorOf(WorkOf(module.Main().body.As<ir::CallNode>()->callee, options_.target), machine);
@@ -89,6 +90,12 @@ Floor Worker::FloorOfCalls(const ModelKernel& kernel, const MachineSpeed& machin
     sum.seconds += floor.seconds;
   }
   sum.bound = greatest.bound;
+  return sum;
+}
+
+// Of all calls in all shapes.
+Floor Worker::FloorOfCalls(const ModelKernel& kernel, const MachineSpeed& machine) const {
+  Floor sum = FloorIn(kernel.shapes, kernel, machine);
   // Equal functions have one kernel, and only one of them may be known by its call.
   sum.seconds *= static_cast<double>(kernel.nodes.size() * shapes_.size()) /
                  static_cast<double>(kernel.shapes.size());
@@ -113,6 +120,7 @@ ModelBrief Worker::Brief() {
                     .calls = calls,
                     .model_s = Median(race.StandardTimes(kernel.nodes)),
                     .floor_s = floor.seconds,
+                    .race_floor_s = FloorIn(kernel.RacedShapes(), kernel, machine).seconds,
                     .bound = std::string(NameOf(floor.bound)),
                     .over = ChoiceText(kernel.chosen.implementation, kernel.chosen.config.Values()),
                     .choices = kernel.chosen.config.choices(),

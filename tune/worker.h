@@ -38,6 +38,7 @@ class Worker {
   void Prepare();
   ModelBrief Brief();
   Floor FloorOfCalls(const ModelKernel& kernel, const MachineSpeed& machine) const;
+  Floor FloorIn(const Shapes& shapes, const ModelKernel& kernel, const MachineSpeed& machine) const;
   Outcome Try(const TryJob& job, const Stopped& stopped);
   Contest& ContestOf(const ModelKernel& kernel);
 

@@ -160,19 +160,28 @@ TEST_F(RecordsTest, ADamagedFileIsNamedAndLeftAlone) {
   EXPECT_THAT(error_of("no_folder/r.sqlite"), HasSubstr("no_folder/r.sqlite"));
 }
 
-TEST_F(RecordsTest, AFileOfTheFirstVersionIsReadAndWritten) {
-  const Record old = SampleRecord("0123", 0.5);
-  {
-    Records records = Open("old.sqlite");
-    ASSERT_TRUE(records.Add(old, "text").ok());
-    const Database database(Path("old.sqlite"), Access::kWrite);
-    database.Run("ALTER TABLE records DROP COLUMN shapes");
-    database.Run("PRAGMA user_version = 1");
+TEST_F(RecordsTest, AFileOfAnEarlierVersionIsReadAsItIsAndWrittenAsOneOfThis) {
+  Record old = SampleRecord("0123", 0.5);
+  for (const std::int64_t version : {1, 2}) {
+    const std::string name = StrCat("old_", version, ".sqlite");
+    old.shapes = version == 1 ? "" : "d0=1..4";
+    {
+      Records records = Open(name);
+      ASSERT_TRUE(records.Add(old, "text").ok());
+      const Database database(Path(name), Access::kWrite);
+      database.Run("ALTER TABLE records DROP COLUMN floor_s");
+      if (version == 1) database.Run("ALTER TABLE records DROP COLUMN shapes");
+      database.Run(StrCat("PRAGMA user_version = ", version));
+    }
+    EXPECT_THAT(Open(name, Access::kRead).Find().value(), ElementsAre(old));
+    EXPECT_EQ(Database(Path(name), Access::kRead).Number("PRAGMA user_version"), version);
+    Record later = SampleRecord("4567", 0.7);
+    later.shapes = "d0=1..8";
+    later.floor_s = 2e-4;
+    ASSERT_TRUE(Open(name).Add(later, "text").ok());
+    EXPECT_THAT(Open(name, Access::kRead).Find().value(), ElementsAre(old, later));
+    EXPECT_EQ(Database(Path(name), Access::kRead).Number("PRAGMA user_version"), 3);
   }
-  Record later = SampleRecord("4567", 0.7);
-  later.shapes = "d0=1..8";
-  ASSERT_TRUE(Open("old.sqlite").Add(later, "text").ok());
-  EXPECT_THAT(Open("old.sqlite", Access::kRead).Find().value(), ElementsAre(old, later));
 }
 
 TEST_F(RecordsTest, ADatabaseOfAnotherProgramIsRefused) {

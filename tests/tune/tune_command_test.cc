@@ -41,7 +41,7 @@ TEST_F(TuneCommandTest, RacesTheSpaceOfAUsersOperator) {
   const std::string content = all[0]["content"];
   EXPECT_THAT(OutputOf("records list --records %/r.sqlite"), HasSubstr(content));
   EXPECT_THAT(OutputOf("records show --records %/r.sqlite " + content.substr(0, 6)),
-              AllOf(HasSubstr("my.matmul"), HasSubstr("rounds; tenon")));
+              AllOf(HasSubstr("my.matmul"), HasSubstr(" s; floor "), HasSubstr("rounds; tenon")));
   EXPECT_THAT(ErrorOf("records show --records %/r.sqlite zzz"), HasSubstr("begins with zzz"));
 }
 

@@ -236,6 +236,10 @@ TEST_F(TuneTest, AChoiceOfAUsersScheduleIsFoundKeptAndTaken) {
   EXPECT_EQ(report.kernels[0].alone->choice, "te.plain vectors=1");
   EXPECT_LT(report.kernels[0].alone->ratio, 0.8);
   EXPECT_TRUE(report.kept) << ToText(report);
+  for (const Record& record : ValueOrThrow(records.Find())) {
+    EXPECT_GT(record.floor_s, 0) << ToString(record.scope);
+    EXPECT_LT(record.floor_s, record.default_least_s) << ToString(record.scope);
+  }
   options.compile.measured = ChoicesFor(records, options.compile.target, 1).value();
   const strategies::Choice choice = ChoiceIn(module, options.compile);
   EXPECT_EQ(choice.config.ToText(), "vectors=1");
