@@ -14,12 +14,16 @@ struct RunTimeCutAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.RunTimeCutAttrs";
   std::int64_t axis = 0;
   std::string extent = {};
+  bool keeps_name = false;
   static constexpr auto Fields() {
     return attrs::Fields(
         attrs::Field("axis", &RunTimeCutAttrs::axis, "axis that is cut").AtLeast(0),
         attrs::Field("extent", &RunTimeCutAttrs::extent,
                      "the variable that the axis then has: # and a name. Cuts of one variable must "
-                     "give one extent. Each cut without one is given its own"));
+                     "give one extent. Each cut without one is given its own"),
+        attrs::Field("keeps_name", &RunTimeCutAttrs::keeps_name,
+                     "cuts by other counts may have the same variable, as in the branches of an "
+                     "if; otherwise each count is given its own"));
   }
 };
 

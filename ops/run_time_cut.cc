@@ -28,6 +28,10 @@ const std::string& VariableOf(const ir::CallNode& call) {
                                : call.attrs.As<RunTimeCutAttrs>().extent;
 }
 
+bool KeepsName(const ir::CallNode& call) {
+  return call.args.size() == 2 && call.attrs.As<RunTimeCutAttrs>().keeps_name;
+}
+
 attrs::Attrs WithVariable(const ir::CallNode& call, const std::string& variable) {
   const auto with = [&](auto attrs) {
     attrs.extent = variable;

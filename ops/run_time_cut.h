@@ -17,6 +17,8 @@ const ir::CallNode* AsRunTimeExtent(const ir::Expr& e);
 
 // The variable of such a call; empty where it has none yet.
 const std::string& VariableOf(const ir::CallNode& call);
+// Whether other cuts may have its variable, whatever their counts.
+bool KeepsName(const ir::CallNode& call);
 attrs::Attrs WithVariable(const ir::CallNode& call, const std::string& variable);
 
 }  // namespace tenon::ops

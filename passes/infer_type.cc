@@ -13,6 +13,7 @@
 #include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/op.h"
+#include "tenon/passes/call_types.h"
 #include "tenon/passes/type_errors.h"
 #include "tenon/passes/type_rules.h"
 #include "tenon/support/strings.h"
@@ -292,14 +293,19 @@ class Conditions {
       AddEqual(relation.learned_result(), at.checked_type(), relation.op());
     });
   }
-  void AddCallsOfFunctions(const Expr& e) {
+  void AddCallsOfFunctions(const ir::Module& module, const Expr& e) {
     ir::VisitPostOrder(e, [&](const Expr& at) {
       const auto* call = at.As<CallNode>();
       const auto* global = call == nullptr ? nullptr : call->callee.As<ir::GlobalVarNode>();
-      if (global == nullptr) return;
-      const auto* type = call->callee.checked_type().As<FuncTypeNode>();
-      for (std::size_t i = 0; type != nullptr && i < call->args.size(); ++i)
-        AddEqual(call->args[i].checked_type(), type->params[i], "@" + global->name);
+      const auto* type =
+          global == nullptr ? nullptr : call->callee.checked_type().As<FuncTypeNode>();
+      if (type == nullptr) return;
+      std::vector<Type> args;
+      for (const Expr& arg : call->args) args.push_back(arg.checked_type());
+      const auto own = TypesOfCall(*module.Get(global->name).As<FunctionNode>(), *type, args);
+      const std::vector<Type>& wanted = own ? own->params : type->params;
+      for (std::size_t i = 0; i < args.size(); ++i)
+        AddEqual(args[i], wanted[i], "@" + global->name);
     });
   }
   std::vector<ExtentCondition> Take() { return std::move(all_); }
@@ -326,7 +332,7 @@ std::vector<ExtentCondition> ConditionsOf(const ir::Module& module) {
                         "%" + declared.name());
   }
   conditions.AddRelations(main.body);
-  conditions.AddCallsOfFunctions(main.body);
+  conditions.AddCallsOfFunctions(typed, main.body);
   return conditions.Take();
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/run_time_cut.h"
@@ -14,7 +15,7 @@ namespace {
 
 using ir::Expr;
 
-std::string Fresh(const std::string& name, std::set<std::string>* taken) {
+std::string FreshName(const std::string& name, std::set<std::string>* taken) {
   std::string fresh = name;
   for (int i = 1; !taken->insert(fresh).second; ++i) fresh = StrCat(name, "_", i);
   return fresh;
@@ -29,14 +30,20 @@ std::string RunTimeExtentNames::NameFor(const Expr& count, const Dim& whole,
   };
   const auto found = std::ranges::find_if(named_, same);
   if (found != named_.end()) return found->name;
-  named_.push_back({count, whole, Fresh(StrCat("#", hint), &taken_)});
+  named_.push_back({count, whole, Fresh(hint)});
   return named_.back().name;
+}
+
+std::string RunTimeExtentNames::Fresh(std::string_view hint) {
+  return FreshName(StrCat("#", hint), &taken_);
 }
 
 ir::Module NameRunTimeExtents(const ir::Module& module) {
   std::set<std::string> taken;
   std::vector<std::string> with_cuts;  // functions
   for (const auto& [name, function] : module.functions()) {
+    for (const Expr& param : function.As<ir::FunctionNode>()->params)
+      taken.merge(ir::SymbolsOf(ir::Var(param).type_annotation()));
     bool has_cut = false;
     ir::VisitPostOrder(function, [&](const Expr& e) {
       const ir::CallNode* cut = ops::AsRunTimeExtent(e);
@@ -55,6 +62,7 @@ ir::Module NameRunTimeExtents(const ir::Module& module) {
         ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) -> Expr {
           const ir::CallNode* cut = ops::AsRunTimeExtent(rebuilt);
           if (cut == nullptr) return rebuilt;
+          if (ops::KeepsName(*cut)) return rebuilt;
           const std::string& variable = ops::VariableOf(*cut);
           const Expr& count = ops::AsRunTimeExtent(original)->args.back();
           if (!variable.empty()) {
@@ -62,7 +70,7 @@ ir::Module NameRunTimeExtents(const ir::Module& module) {
             const auto& [owner, known] = first->second;
             if (is_new || (owner == name && ir::StructuralEqual(known, count))) return rebuilt;
           }
-          const std::string fresh = Fresh(variable.empty() ? "#k" : variable, &taken);
+          const std::string fresh = FreshName(variable.empty() ? "#k" : variable, &taken);
           counts.try_emplace(fresh, name, count);
           return Expr(ir::Call::Make(cut->callee, cut->args, ops::WithVariable(*cut, fresh),
                                      original.span()));

@@ -16,6 +16,7 @@ namespace tenon::passes {
 
 // Each call of take_first without a variable gets one of its own. So does one whose variable
 // another call has for a different count, as when a function was put where it is called twice.
+// Calls with keeps_name stay as they are.
 ir::Module NameRunTimeExtents(const ir::Module& module);
 
 // Names of variables for calls that are made one after another.
@@ -24,6 +25,8 @@ class RunTimeExtentNames {
   // "#hint", with a number after it if that is taken. Cuts of equal extents by equal counts have
   // the same name. `count` has checked types.
   std::string NameFor(const ir::Expr& count, const Dim& whole, std::string_view hint);
+  // One that no other extent has.
+  std::string Fresh(std::string_view hint);
 
  private:
   struct Named {

@@ -1,6 +1,7 @@
 #include "tenon/passes/type_rules.h"
 
 #include "tenon/ir/visit.h"
+#include "tenon/passes/call_types.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::passes {
@@ -79,6 +80,21 @@ void ApplyOperator(TypeFacts& facts, const Expr& e, const CallNode& call) {
     facts.Learn(call.args[i], relation.learned_input(i));
 }
 
+// A function whose extents each call decides learns nothing from its calls.
+bool ApplyCallOfOwnExtents(TypeFacts& facts, const Expr& e, const CallNode& call,
+                           const FuncTypeNode& type) {
+  const auto* global = call.callee.As<ir::GlobalVarNode>();
+  const Expr function = global == nullptr ? Expr() : facts.GlobalOf(global->name);
+  if (!function) return false;
+  std::vector<Type> args;
+  for (const Expr& arg : call.args) args.push_back(facts.TypeOf(arg));
+  const auto types = TypesOfCall(*function.As<FunctionNode>(), type, args);
+  if (!types) return false;
+  for (std::size_t i = 0; i < call.args.size(); ++i) facts.Learn(call.args[i], types->params[i]);
+  facts.Learn(e, types->result);
+  return true;
+}
+
 void ApplyCall(TypeFacts& facts, const Expr& e, const CallNode& call) {
   const Type callee = facts.TypeOf(call.callee);
   if (!callee) return;
@@ -88,6 +104,7 @@ void ApplyCall(TypeFacts& facts, const Expr& e, const CallNode& call) {
   if (function->params.size() != call.args.size())
     throw InvalidArgument(StrCat("a function of ", function->params.size(),
                                  " parameters is called with ", call.args.size()));
+  if (ApplyCallOfOwnExtents(facts, e, call, *function)) return;
   std::vector<Type> args;
   for (std::size_t i = 0; i < call.args.size(); ++i) {
     facts.Learn(call.args[i], function->params[i]);

@@ -43,6 +43,8 @@ class Machine {
       if (frames_.empty()) return results;
       Frame& caller = frames_.back();
       const Step& step = caller.function->steps[caller.next - 1];
+      SetExtents(caller.extents, step.output_extents, results, "what a call in @",
+                 caller.function->name, " gives");
       for (std::size_t i = 0; i < step.outputs.size(); ++i)
         caller.registers[step.outputs[i]] = std::move(results[i]);
     }
@@ -95,6 +97,7 @@ class Machine {
     for (const auto& [r, constant] : entered.constants)
       arguments[r].array = program_.constants[constant];
     for (const std::string& own : entered.own_extents) extents.erase(own);
+    SetExtents(extents, entered.extents, arguments, "what @", entered.name, " is given");
     frames_.push_back({&entered, std::move(arguments), std::move(extents)});
   }
 
@@ -166,6 +169,27 @@ class Machine {
     }
   }
 
+  // Variables whose names do not begin with # are at least 1 in all code.
+  template <typename... What>
+  static void SetExtents(Dim::Values& extents, const std::vector<ExtentPlace>& places,
+                         const Values& arrays, const What&... what) {
+    for (const ExtentPlace& place : places) {
+      const std::int64_t extent = arrays[place.array].array.shape()[place.axis];
+      if (place.extent.empty()) {
+        if (extent == place.number) continue;
+        throw InvalidArgument(StrCat("the extent ", extent, " of axis ", place.axis, " in ",
+                                     what..., "; it must be ", place.number));
+      }
+      const auto [known, is_new] = extents.try_emplace(place.extent, extent);
+      if (known->second != extent)
+        throw InvalidArgument(StrCat("the extent ", place.extent, " is ", known->second, " and ",
+                                     extent, " in ", what...));
+      if (extent == 0 && !place.extent.starts_with('#'))
+        throw InvalidArgument(StrCat("the extent ", place.extent, " is 0 in ", what...,
+                                     "; a variable that may be 0 has a name that begins with #"));
+    }
+  }
+
   static void SetExtent(Frame& frame, const Step& step, std::int64_t extent) {
     const auto [known, is_new] = frame.extents.try_emplace(step.extent, extent);
     if (known->second != extent)
@@ -183,6 +207,8 @@ class Machine {
   static void Cut(Frame& frame, const Step& step) {
     if (step.inputs.size() == 1) return Count(frame, step);
     Value& whole = frame.registers[step.inputs[0]];
+    const bool stays_own =
+        whole.is_own && std::ranges::find(step.last_reads, step.inputs[0]) != step.last_reads.end();
     const std::int64_t count = *frame.registers[step.inputs[1]].array.data<std::int64_t>();
     const std::int64_t extent = std::clamp<std::int64_t>(count, 0, whole.array.shape()[step.axis]);
     SetExtent(frame, step, extent);
@@ -198,9 +224,9 @@ class Machine {
     shape[step.axis] = extent;
     NDArray part = NDArray::View(shape, whole.array.dtype(), whole.array.raw(),
                                  std::make_shared<NDArray>(whole.array));
-    // Neither may be written in place from here on: the other has its elements.
-    whole.is_own = false;
-    frame.registers[step.outputs[0]] = {std::move(part), false};
+    // Where both stay, neither may be written in place: the other has its elements.
+    whole.is_own = stays_own;
+    frame.registers[step.outputs[0]] = {std::move(part), stays_own};
   }
 
   // In place where nobody else holds the array.

@@ -59,8 +59,15 @@ void FindFacts(std::vector<ProgramFunction>* functions) {
     const Step* last = function.steps.empty() ? nullptr : &function.steps.back();
     function.ends_in_call = last != nullptr && last->outputs == function.results &&
                             (last->kind == StepKind::kCall || last->kind == StepKind::kBranch);
+    const auto add = [&](const std::vector<ExtentPlace>& places) {
+      for (const ExtentPlace& place : places) {
+        if (!place.extent.empty()) function.own_extents.push_back(place.extent);
+      }
+    };
+    add(function.extents);
     for (const Step& step : function.steps) {
       if (step.kind == StepKind::kCut) function.own_extents.push_back(step.extent);
+      add(step.output_extents);
     }
   }
   FindEndless(functions);

@@ -11,6 +11,7 @@
 #define TENON_RUNTIME_PROGRAM_STEPS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,14 @@ enum class StepKind {
   kCut,
 };
 
+// An extent of an array of a list, along an axis: the value of a variable or, where that has no
+// name, a number that it must be.
+struct ExtentPlace {
+  std::string extent;
+  std::size_t array = 0, axis = 0;
+  std::int64_t number = 0;
+};
+
 struct Step {
   StepKind kind;
   std::size_t target = 0, otherwise = 0;  // of parts for kPart, else of functions
@@ -44,6 +53,9 @@ struct Step {
   // Of a cut with one input.
   bool is_clamped = false;
   std::string needed_by = {};
+  // Of a call or a branch: variables to which its outputs give values, and numbers that the results
+  // of what is called need not be.
+  std::vector<ExtentPlace> output_extents = {};
 };
 
 // What an array in a register must be. An extent that is not a number is known at run time.
@@ -55,6 +67,8 @@ struct ArrayType {
 struct ProgramFunction {
   std::string name;
   std::vector<ArrayType> parameters;  // in the first registers
+  // Variables to which the parameters give values. Others have those that they have in the caller.
+  std::vector<ExtentPlace> extents;
   std::size_t registers = 0;
   std::vector<std::pair<Register, std::size_t>> constants;  // of the program's constants
   std::vector<Step> steps;
@@ -67,7 +81,8 @@ struct ProgramFunction {
   // The function that calls itself without a condition on every way through this one, whose call
   // is an error; empty: some way ends.
   std::string endless = {};
-  // The variables of its own cuts: a call does not have those of an earlier one.
+  // The variables of `extents`, of its cuts and of outputs of its calls: a call does not have those
+  // of an earlier one.
   std::vector<std::string> own_extents = {};
 };
 

@@ -18,7 +18,7 @@ namespace {
 using Reader = JsonReader;
 
 // Of plans, and of programs.
-constexpr std::int64_t kFormat = 2, kProgramFormat = 3;
+constexpr std::int64_t kFormat = 2, kProgramFormat = 4;
 
 Json MarkJson(const FileMark& mark) {
   return {{"bytes", mark.bytes}, {"hash", HashText(mark.hash)}};

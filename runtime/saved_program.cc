@@ -21,9 +21,8 @@ constexpr KindName kKindNames[] = {{StepKind::kPart, "part"},
                                    {StepKind::kWrite, "write"},
                                    {StepKind::kCut, "cut"}};
 
-bool HasTarget(StepKind kind) {
-  return kind == StepKind::kPart || kind == StepKind::kCall || kind == StepKind::kBranch;
-}
+bool Calls(StepKind kind) { return kind == StepKind::kCall || kind == StepKind::kBranch; }
+bool HasTarget(StepKind kind) { return kind == StepKind::kPart || Calls(kind); }
 
 bool CountsUp(const Step& step) { return step.kind == StepKind::kCut && step.inputs.size() == 1; }
 
@@ -36,6 +35,15 @@ Json TypeJson(const DataType& dtype, const std::vector<Dim>& extents) {
 Json TypesJson(const std::vector<ArrayType>& types) {
   Json json = Json::array();
   for (const ArrayType& type : types) json.push_back(TypeJson(type.dtype, type.extents));
+  return json;
+}
+
+Json PlacesJson(const std::vector<ExtentPlace>& places) {
+  Json json = Json::array();
+  for (const ExtentPlace& place : places)
+    json.push_back({{"extent", place.extent.empty() ? Json(place.number) : Json(place.extent)},
+                    {"array", place.array},
+                    {"axis", place.axis}});
   return json;
 }
 
@@ -58,6 +66,7 @@ Json StepJson(const Step& step) {
       json["count_up"] = {{"clamped", step.is_clamped ? 1 : 0}, {"for", step.needed_by}};
   }
   json["outputs"] = step.outputs;
+  if (Calls(step.kind)) json["extents"] = PlacesJson(step.output_extents);
   return json;
 }
 
@@ -68,6 +77,7 @@ Json FunctionJson(const ProgramFunction& function) {
   for (const Step& step : function.steps) steps.push_back(StepJson(step));
   return {{"name", function.name},
           {"parameters", TypesJson(function.parameters)},
+          {"extents", PlacesJson(function.extents)},
           {"constants", std::move(constants)},
           {"steps", std::move(steps)},
           {"results", function.results},
@@ -99,6 +109,15 @@ ArrayType ReadType(const Reader& json) {
   return {.dtype = ReadDataType(json["dtype"]), .extents = json["shape"].List(ReadExtent)};
 }
 
+ExtentPlace ReadPlace(const Reader& json) {
+  const Reader extent = json["extent"];
+  ExtentPlace place{.extent = extent.IsString() ? extent.String() : "",
+                    .array = ReadCount(json["array"]),
+                    .axis = ReadCount(json["axis"])};
+  if (!extent.IsString()) place.number = extent.Integer();
+  return place;
+}
+
 StepKind ReadKind(const Reader& json) {
   const std::string text = json.String();
   for (const KindName& known : kKindNames) {
@@ -125,12 +144,14 @@ Step ReadStep(const Reader& json) {
     }
   }
   step.outputs = json["outputs"].List(ReadCount);
+  if (Calls(step.kind)) step.output_extents = json["extents"].List(ReadPlace);
   return step;
 }
 
 ProgramFunction ReadFunction(const Reader& json) {
   ProgramFunction function{.name = json["name"].String(),
                            .parameters = json["parameters"].List(ReadType),
+                           .extents = json["extents"].List(ReadPlace),
                            .constants = json["constants"].List([](const Reader& constant) {
                              return std::pair(ReadCount(constant["register"]),
                                               ReadCount(constant["constant"]));

@@ -134,10 +134,18 @@ class ProgramVerifier {
       RequireFits(Read(given[i]), wanted[i], StrCat("array ", i, ", in register ", given[i], ","));
   }
 
+  void VerifyPlaces(const std::vector<ExtentPlace>& places, const Types& arrays) const {
+    for (const ExtentPlace& place : places) {
+      RequireIndex("array", place.array, arrays.size());
+      RequireIndex("axis", place.axis, arrays[place.array].extents.size());
+    }
+  }
+
   void VerifyFunction(std::size_t f) {
     const ProgramFunction& function = program_.functions[f];
     const std::string name = StrCat("function ", f, " (", function.name, ")");
     at_ = name;
+    VerifyPlaces(function.extents, function.parameters);
     types_.assign(function.registers, std::nullopt);
     for (std::size_t i = 0; i < function.parameters.size(); ++i) Define(i, function.parameters[i]);
     for (const auto& [r, constant] : function.constants) {
@@ -147,9 +155,13 @@ class ProgramVerifier {
     for (std::size_t s = 0; s < function.steps.size(); ++s) {
       at_ = StrCat(name, ", step ", s);
       const Step& step = function.steps[s];
-      const Types made = Made(step);
+      Types made = Made(step);
       Require(step.outputs.size() == made.size(),
               StrCat("keeps ", step.outputs.size(), " results of ", made.size()));
+      VerifyPlaces(step.output_extents, made);
+      for (const ExtentPlace& place : step.output_extents) {
+        if (place.extent.empty()) made[place.array].extents[place.axis] = place.number;
+      }
       for (std::size_t i = 0; i < made.size(); ++i) Define(step.outputs[i], made[i]);
     }
     at_ = StrCat(name, ", its results");

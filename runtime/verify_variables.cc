@@ -1,6 +1,6 @@
-// The variables that have values at a step are those that its function is entered with, and those
-// of cuts before it. A function is entered with what all of its calls have: names are removed from
-// that until nothing changes.
+// The variables that have values at a step are those that its function is entered with, those of
+// its parameters, and those of cuts and calls before it. A function is entered with what all of its
+// calls have: names are removed from that until nothing changes.
 #include <optional>
 #include <set>
 #include <string>
@@ -16,12 +16,23 @@ namespace {
 
 using Names = std::set<std::string>;
 
-Names Cuts(const ProgramFunction& function) {
-  Names cuts;
-  for (const Step& step : function.steps) {
-    if (step.kind == StepKind::kCut) cuts.insert(step.extent);
+void AddNamed(const std::vector<ExtentPlace>& places, Names* names) {
+  for (const ExtentPlace& place : places) {
+    if (!place.extent.empty()) names->insert(place.extent);
   }
-  return cuts;
+}
+
+// After a step, what it gives a value has one.
+void AddGiven(const Step& step, Names* names) {
+  if (step.kind == StepKind::kCut) names->insert(step.extent);
+  AddNamed(step.output_extents, names);
+}
+
+Names Own(const ProgramFunction& function) {
+  Names own;
+  AddNamed(function.extents, &own);
+  for (const Step& step : function.steps) AddGiven(step, &own);
+  return own;
 }
 
 // What each function is entered with; nothing for those that are never called.
@@ -31,7 +42,7 @@ std::vector<std::optional<Names>> EnteredWith(const std::vector<ProgramFunction>
   std::vector<std::size_t> changed;
   const auto enter = [&](std::size_t f, const Names& names) {
     Names left;
-    const Names own = Cuts(functions[f]);
+    const Names own = Own(functions[f]);
     for (const std::string& name : names) {
       if (!own.contains(name) && (!entered[f] || entered[f]->contains(name))) left.insert(name);
     }
@@ -44,10 +55,11 @@ std::vector<std::optional<Names>> EnteredWith(const std::vector<ProgramFunction>
     const std::size_t f = changed.back();
     changed.pop_back();
     Names names = *entered[f];
+    AddNamed(functions[f].extents, &names);
     for (const Step& step : functions[f].steps) {
-      if (step.kind == StepKind::kCut) names.insert(step.extent);
       if (step.kind == StepKind::kCall || step.kind == StepKind::kBranch) enter(step.target, names);
       if (step.kind == StepKind::kBranch) enter(step.otherwise, names);
+      AddGiven(step, &names);
     }
   }
   return entered;
@@ -55,9 +67,10 @@ std::vector<std::optional<Names>> EnteredWith(const std::vector<ProgramFunction>
 
 void RequireVariables(const PlannedProgram& program, std::size_t f, Names names) {
   const ProgramFunction& function = program.functions[f];
+  AddNamed(function.extents, &names);
   for (std::size_t s = 0; s < function.steps.size(); ++s) {
     const Step& step = function.steps[s];
-    if (step.kind == StepKind::kCut) names.insert(step.extent);
+    AddGiven(step, &names);
     if (step.kind != StepKind::kPart) continue;
     for (const std::string& symbol : program.parts[step.target].symbols) {
       if (!names.contains(symbol))

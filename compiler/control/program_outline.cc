@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -112,7 +114,10 @@ class FunctionMaker {
     for (const Expr& param : function_.params) {
       for (const Leaf& leaf : parts_.LeavesOf(param)) registers_[leaf] = made_.registers++;
       AddTypes(param.checked_type(), &made_.parameters);
+      known_.merge(ir::SymbolsOf(param.checked_type()));
     }
+    // The inputs of a model give their variables values (Program::solve).
+    if (!is_main_) made_.extents = PlacesIn(made_.parameters);
     for (std::size_t i = 0; i < parts_.parts().size(); ++i) {
       AddPart(parts_.parts()[i]);
       if (i < parts_.calls().size()) AddCall(parts_.calls()[i]);
@@ -129,6 +134,39 @@ class FunctionMaker {
       const auto& tensor = *part.As<ir::TensorTypeNode>();
       types->push_back({tensor.dtype, tensor.shape});
     }
+  }
+
+  static std::vector<runtime::ExtentPlace> PlacesIn(const std::vector<runtime::ArrayType>& arrays) {
+    std::vector<runtime::ExtentPlace> places;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      for (std::size_t axis = 0; axis < arrays[i].extents.size(); ++axis) {
+        if (const auto symbol = arrays[i].extents[axis].symbol())
+          places.push_back({.extent = *symbol, .array = i, .axis = axis});
+      }
+    }
+    return places;
+  }
+
+  // What the caller knows of the results of a call: variables that its parameters do not have, and
+  // numbers that a callee does not know.
+  std::vector<runtime::ExtentPlace> OutputExtents(const ir::Type& results,
+                                                  const std::vector<std::string>& callees) const {
+    std::vector<runtime::ArrayType> arrays;
+    AddTypes(results, &arrays);
+    std::vector<runtime::ExtentPlace> places = PlacesIn(arrays);
+    std::erase_if(places, [&](const auto& place) { return known_.contains(place.extent); });
+    for (const std::string& callee : callees) {
+      std::vector<runtime::ArrayType> own;
+      AddTypes(maker_.FunctionOf(callee).body.checked_type(), &own);
+      for (std::size_t i = 0; i < arrays.size(); ++i) {
+        for (std::size_t axis = 0; axis < arrays[i].extents.size(); ++axis) {
+          const Dim& extent = arrays[i].extents[axis];
+          if (extent.is_static() && !own[i].extents[axis].is_static())
+            places.push_back({.array = i, .axis = axis, .number = extent.value()});
+        }
+      }
+    }
+    return places;
   }
 
   Register RegisterOf(const Leaf& leaf) {
@@ -199,6 +237,7 @@ class FunctionMaker {
     Step step{.kind = StepKind::kCall};
     step.target = maker_.Number(CalleeOf(call));
     step.inputs = RegistersOf(call.args);
+    step.output_extents = OutputExtents(e.checked_type(), {CalleeOf(call)});
     Add(std::move(step), parts_.LeavesOf(e));
   }
 
@@ -216,27 +255,37 @@ class FunctionMaker {
     step.condition = RegistersOf(std::vector<Expr>{given(branches.condition)})[0];
     step.target = branch(branches.then_branch, &step.inputs);
     step.otherwise = branch(branches.else_branch, &step.other_inputs);
+    step.output_extents =
+        OutputExtents(e.checked_type(), {CalleeOf(*branches.then_branch.As<CallNode>()),
+                                         CalleeOf(*branches.else_branch.As<CallNode>())});
     Add(std::move(step), parts_.LeavesOf(e));
   }
 
-  // Each call has its own value of such an extent, which its caller does not know.
+  // Each call has its own value of a variable that it finds, which its caller sees where it is the
+  // extent of a result.
   void RequireOwnExtentsInside() const {
     if (is_main_) return;
+    std::set<std::string> own, seen;
+    for (const Step& step : made_.steps) {
+      if (step.kind == StepKind::kCut) own.insert(step.extent);
+      for (const runtime::ExtentPlace& place : step.output_extents) {
+        if (!place.extent.empty()) own.insert(place.extent);
+      }
+    }
     const auto check = [&](const Expr& value, const std::string& what) {
-      const std::set<std::string> symbols = ir::SymbolsOf(value.checked_type());
-      for (const Step& step : made_.steps) {
-        const std::string& own = step.extent;
-        if (step.kind != StepKind::kCut || !symbols.contains(own)) continue;
+      for (const std::string& symbol : ir::SymbolsOf(value.checked_type())) {
+        if (!own.contains(symbol) || seen.contains(symbol)) continue;
         throw Unimplemented(
-            StrCat(
-                "take_first: values inside of @", made_.name, " decide the extent ", own, ", and ",
-                what, " has it: the type ", ir::ToString(value.checked_type()),
-                "; a branch or a function that calls itself must give arrays of extents that are "
-                "known outside of it: give the whole array and the count, and cut them there"))
+            StrCat("values inside of @", made_.name, " decide the extent ", symbol, ", and ", what,
+                   " has it: the type ", ir::ToString(value.checked_type()),
+                   "; a branch or a function that calls itself may give an array with the extent ",
+                   symbol, " alone, which take_first names"))
             .At(value.span());
       }
     };
     for (const Expr& param : function_.params) check(param, StrCat("%", ir::Var(param).name()));
+    for (const runtime::ExtentPlace& place : PlacesIn(made_.result_types))
+      seen.insert(place.extent);
     check(function_.body, "the result");
   }
 
@@ -245,6 +294,7 @@ class FunctionMaker {
   const StraightParts parts_;
   const bool is_main_;
   ProgramFunction made_;
+  std::set<std::string> known_;  // variables of the parameters
   std::unordered_map<Leaf, Register, LeafHash> registers_;
 };
 

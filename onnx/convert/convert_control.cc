@@ -11,6 +11,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/moved_elements.h"
+#include "tenon/onnx/convert/open_extents.h"
 #include "tenon/onnx/convert/run_time_loop.h"
 #include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
@@ -55,10 +56,12 @@ std::vector<Expr> BranchAtRunTime(const Node& node, const Expr& condition,
   const Expr result = ir::If::Make(condition, ir::Tuple::Make(yes, node.span(), type),
                                    ir::Tuple::Make(no, node.span(), type), node.span(), type);
   std::vector<Expr> outputs;
-  for (std::size_t i = 0; i < yes.size(); ++i)
+  for (std::size_t i = 0; i < yes.size(); ++i) {
     outputs.push_back(
         MadeOf(node, ir::TupleGetItem::Make(result, static_cast<int>(i), node.span(), types[i]),
                {yes[i], no[i]}));
+    node.extents().Add(outputs.back());
+  }
   return outputs;
 }
 
@@ -71,7 +74,7 @@ std::vector<Expr> If(Node& node) {
   if (known) return node.Inlined(*known ? yes : no, {});
   const Expr condition = node.Typed(ops::Reshape(node.input(0), Ints{}));
   std::vector<Expr> selected = BranchOfUnknown(node, yes);
-  const std::vector<Expr> others = BranchOfUnknown(node, no);
+  std::vector<Expr> others = BranchOfUnknown(node, no);
   // Values that are there anyway are selected, which fuses with what reads them.
   const auto is_there = [&](const Expr& value) {
     return value.kind() == ir::ExprKind::kConstant || node.IsAround(value);
@@ -79,15 +82,16 @@ std::vector<Expr> If(Node& node) {
   bool are_tensors = true, are_there = true;
   for (std::size_t i = 0; i < selected.size(); ++i) {
     const auto &a = selected[i].checked_type(), &b = others[i].checked_type();
-    if (!ir::Equal(a, b))
+    if (!ir::Equal(a, b) && node.loops() == nullptr)
       throw Unimplemented(StrCat("output ", i, " is ", ir::ToString(a), " in one branch and ",
                                  ir::ToString(b),
-                                 " in the other; with a condition that is computed when the model "
-                                 "runs, both must be of one type; ",
+                                 " in the other; where both are computed and one is selected, both "
+                                 "must be of one type; ",
                                  kFixingACondition));
     are_tensors = are_tensors && HasKnownExtents(a);
     are_there = are_there && is_there(selected[i]) && is_there(others[i]);
   }
+  if (GiveOneType(node, &selected, &others)) are_there = false;
   if (are_tensors && !are_there && node.loops() != nullptr)
     return BranchAtRunTime(node, condition, selected, others);
   for (std::size_t i = 0; i < selected.size(); ++i)

@@ -2,14 +2,19 @@
 // that ends at them.
 #include "tenon/onnx/convert/loop_function.h"
 
+#include <algorithm>
 #include <cctype>
+#include <map>
+#include <set>
 
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/convert/known_extents.h"
 #include "tenon/onnx/convert/moved_elements.h"
+#include "tenon/onnx/convert/open_extents.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -20,6 +25,24 @@ void RequireKnownExtents(const ir::Type& type) {
   if (!HasKnownExtents(type))
     throw Unimplemented(StrCat("the loop carries a value of type ", ir::ToString(type),
                                "; it must be a tensor of extents that are known at import"));
+}
+
+// Extents that are open may be any.
+bool Fits(const ir::Type& type, const ir::Type& variable, const std::set<std::string>& open) {
+  const auto *given = type.As<ir::TensorTypeNode>(), *wanted = variable.As<ir::TensorTypeNode>();
+  if (given == nullptr || wanted == nullptr) return ir::Equal(type, variable);
+  return given->dtype == wanted->dtype &&
+         std::ranges::equal(given->shape, wanted->shape, [&](const Dim& a, const Dim& b) {
+           const auto symbol = b.symbol();
+           return a == b || (symbol && open.contains(*symbol));
+         });
+}
+
+ir::Type WithNames(const ir::Type& type, const std::map<std::string, Dim>& names) {
+  const auto& tensor = *type.As<ir::TensorTypeNode>();
+  std::vector<Dim> shape;
+  for (const Dim& dim : tensor.shape) shape.push_back(dim.Substitute(names));
+  return ir::TensorType(std::move(shape), tensor.dtype);
 }
 
 using Exprs = std::unordered_set<Expr, ir::ExprHash>;
@@ -82,6 +105,26 @@ void LoopParts::CarryBuffer(const Node& node, const Dim& count, const Expr& plac
   Carry(variable, buffer, MadeOf(node, Written(node, variable, place, element), {element}));
 }
 
+void LoopParts::CarryList(const Node& node, const Expr& number, const Expr& element) {
+  constexpr std::int64_t first_elements = 16;
+  const ir::Type& type = element.checked_type();
+  const Expr buffer = MadeOf(node, BufferFor(node, first_elements, type), {element});
+  passes::RunTimeExtentNames& names = node.extents().names();
+  open.push_back(names.Fresh("room"));
+  std::vector<Dim> extents = type.As<ir::TensorTypeNode>()->shape;
+  extents.insert(extents.begin(), Dim::Symbol(open.back()));
+  const Expr variable = MadeOf(
+      node, LoopVariable(node, ir::TensorType(std::move(extents), DataTypeOf(element))), {element});
+  const Expr room = node.Typed(ExtentValue(variable, 0));
+  const Expr is_full = node.Typed(ir::Call::Make(ops::Known().equal, {number, room}));
+  const std::string name = names.Fresh("room");
+  const Expr twice = node.Typed(ops::Concatenate({variable, variable}, 0));
+  const Expr larger = WithNamedExtent(node, twice, 0, name);
+  const Expr with_room = ir::If::Make(is_full, larger, WithNamedExtent(node, variable, 0, name),
+                                      node.span(), larger.checked_type());
+  Carry(variable, buffer, MadeOf(node, Written(node, with_room, number, element), {element}));
+}
+
 StepNumbers::StepNumbers(const Node& node, const Dim& steps, const Expr& array, std::int64_t axis) {
   if (steps.is_static()) {
     count = Integer(steps.value());
@@ -101,16 +144,24 @@ Expr LoopVariable(const Node& node, const Expr& value) {
 
 MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
   std::vector<Expr> params = parts.variables;
-  std::vector<ir::Type> types;
+  const std::set<std::string> open(parts.open.begin(), parts.open.end());
+  std::map<std::string, std::string> names;  // in the results, of open extents
+  std::map<std::string, Dim> renamed;
+  for (const std::string& name : parts.open) {
+    names.emplace(name, node.extents().names().Fresh(node.proto().op_type()));
+    renamed.emplace(name, Dim::Symbol(names.at(name)));
+  }
+  std::vector<ir::Type> types;  // of the results
   for (std::size_t i = 0; i < params.size(); ++i) {
-    const ir::Type& type = parts.initial[i].checked_type();
-    RequireKnownExtents(type);
-    types.push_back(type);
-    if (!ir::Equal(parts.next[i].checked_type(), type))
-      throw Unimplemented(StrCat("a value is ", ir::ToString(type), " before a turn and ",
-                                 ir::ToString(parts.next[i].checked_type()),
+    const ir::Type& type = params[i].checked_type();
+    const ir::Type &before = parts.initial[i].checked_type(), &after = parts.next[i].checked_type();
+    RequireKnownExtents(before);
+    if (!Fits(before, type, open) || !Fits(after, type, open))
+      throw Unimplemented(StrCat("a value is ", ir::ToString(before), " before a turn and ",
+                                 ir::ToString(after),
                                  " after it; a loop of which only a run knows the end carries "
                                  "values of one type"));
+    types.push_back(WithNames(type, renamed));
   }
   const ir::Type result_type = ir::TupleType(types);
   // The turn and its condition as one expression, so that they share what they read.
@@ -143,8 +194,9 @@ MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
     return ir::Call::Make(ir::GlobalVar::Make(name, node.span()), std::move(args), {}, node.span(),
                           result_type);
   };
-  const std::vector<Expr> state(params.begin(),
-                                params.begin() + static_cast<std::ptrdiff_t>(types.size()));
+  std::vector<Expr> state;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    state.push_back(WithNamedExtents(node, params[i], names));
   const Expr body =
       ir::If::Make(condition, call(std::move(arguments)),
                    ir::Tuple::Make(state, node.span(), result_type), node.span(), result_type);
@@ -155,10 +207,12 @@ MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
   for (const Expr& value : given)
     loop.is_constant = loop.is_constant && value.kind() == ir::ExprKind::kConstant;
   const Expr result = call(std::move(given));
-  for (std::size_t i = 0; i < types.size(); ++i)
+  for (std::size_t i = 0; i < types.size(); ++i) {
     loop.final_state.push_back(
         MadeOf(node, ir::TupleGetItem::Make(result, static_cast<int>(i), node.span(), types[i]),
                {parts.initial[i], parts.next[i]}));
+    node.extents().Add(loop.final_state.back());
+  }
   return loop;
 }
 

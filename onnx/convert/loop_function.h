@@ -1,6 +1,9 @@
 // Loops of which only a run knows the count: a function that calls itself last.
 //
 //   def @loop(%i, %state, %around) { if (more) { @loop(next ...) } else { (%i, %state) } }
+//
+// The state may have extents that turns change: variables of the function, to which each call gives
+// values. The results have others in their place.
 #ifndef TENON_ONNX_CONVERT_LOOP_FUNCTION_H_
 #define TENON_ONNX_CONVERT_LOOP_FUNCTION_H_
 
@@ -42,6 +45,8 @@ struct LoopParts {
   LoopState initial;    // typed as the variables
   LoopState next;       // over the variables: the state after a turn
   Expr goes_on;         // over the variables: whether a turn runs, a bool without axes
+  // Variables of extents of `variables` that turns change.
+  std::vector<std::string> open = {};
   // Values that are computed once before the loop, besides those that have names in the graphs.
   std::vector<Expr> around = {};
 
@@ -49,6 +54,9 @@ struct LoopParts {
   void Carry(const Expr& variable, const Expr& value, const Expr& after);
   // Adds an array of `count` elements, of which a turn writes the one at `place`.
   void CarryBuffer(const Node& node, const Dim& count, const Expr& place, const Expr& element);
+  // Adds an array of which each turn writes the element at `number`, that of the turn. It is made
+  // larger where the turns are more than its elements.
+  void CarryList(const Node& node, const Expr& number, const Expr& element);
 };
 
 struct MadeLoop {
@@ -67,8 +75,8 @@ struct StepNumbers {
   Expr count, last;
 };
 // Values around the loop become arguments, constants excepted. All parts are typed. Throws
-// Unimplemented or InvalidArgument for a value whose type a turn changes, and Unimplemented for one
-// whose extents are not known at import.
+// Unimplemented for a value whose type a turn changes, except in open extents, and for one whose
+// extents are not known at import.
 MadeLoop MakeLoop(const Node& node, const LoopParts& parts);
 
 }  // namespace tenon::onnx_import

@@ -1,12 +1,16 @@
 // A loop is a function that calls itself (loop_function.h). Outputs with an element for each turn
-// are written into a buffer for the most turns that there can be.
+// are written into a buffer for the most turns that there can be, or into one that grows.
 #include "tenon/onnx/convert/run_time_loop.h"
 
 #include <algorithm>
+#include <set>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/moved_elements.h"
+#include "tenon/onnx/convert/open_extents.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
@@ -20,10 +24,21 @@
 namespace tenon::onnx_import {
 namespace {
 
-LoopState Variables(const Node& node, const LoopState& values) {
-  LoopState variables;
-  for (const Expr& value : values) variables.push_back(LoopVariable(node, value));
-  return variables;
+// What a turn of a loop makes of the values that it carries.
+LoopState ValuesOf(const std::vector<Expr>& made, const LoopForm& form) {
+  const auto first = made.begin() + 1;
+  return {first, first + static_cast<std::ptrdiff_t>(form.carried)};
+}
+
+// The elements of an output have one shape in all turns.
+void RequireOneShape(const Expr& element, const std::string& output,
+                     const std::vector<std::string>& open) {
+  const std::set<std::string> symbols = ir::SymbolsOf(element.checked_type());
+  const auto is_open = [&](const std::string& name) { return symbols.contains(name); };
+  if (std::ranges::any_of(open, is_open))
+    throw Unimplemented(StrCat("the output ", output, " is ", ir::ToString(element.checked_type()),
+                               " in each turn, and turns change these extents; elements of one "
+                               "output must have one shape"));
 }
 
 }  // namespace
@@ -54,10 +69,6 @@ Expr FirstCondition(const Node& node, const LoopForm& form) {
 // The state is the turn's number, the condition if a run decides it, the carried values and a
 // buffer for each output.
 std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form) {
-  if (form.outputs > 0 && !form.most)
-    throw Unimplemented(
-        "the turns of the loop give elements of an output, and how many there are at most is known "
-        "only when the model runs; the count (input 0) must be known at import");
   const Expr limit =
       form.counts ? node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(0), Ints{})), Int64))
                   : Expr();
@@ -73,32 +84,48 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
   }
   const Expr number = LoopVariable(node, ir::TensorType({}, Int64));
   const Expr holds = LoopVariable(node, condition.checked_type());
-  const LoopState values = Variables(node, carried);
+  OpenExtents extents(node, carried);
+  LoopState values;
   const auto turn = [&](const Expr& held) {
     std::vector<Expr> given = {number, held};
     given.insert(given.end(), values.begin(), values.end());
     return node.Inlined(form.body, given);
   };
-  // If a turn that holds makes a condition that holds, then all turns do.
   std::vector<Expr> made;
-  std::optional<bool> goes_on;
-  if (KnownCondition(condition).value_or(false)) {
-    made = turn(condition);
-    goes_on = form.has_condition ? KnownCondition(made[0]) : std::optional(true);
-    if (goes_on == false) return std::nullopt;
-  }
-  const bool decides = goes_on != true;
-  if (!decides && !form.counts) throw Unimplemented("the loop never ends");
-  if (decides) made = turn(holds);
+  bool decides = true;
+  do {
+    values = extents.Variables();
+    // If a turn that holds makes a condition that holds, then all turns do.
+    std::optional<bool> goes_on;
+    if (KnownCondition(condition).value_or(false)) {
+      made = turn(condition);
+      goes_on = form.has_condition ? KnownCondition(made[0]) : std::optional(true);
+      if (goes_on == false) return std::nullopt;
+    }
+    decides = goes_on != true;
+    if (!decides && !form.counts) throw Unimplemented("the loop never ends");
+    if (decides) made = turn(holds);
+  } while (!extents.Fit(ValuesOf(made, form)));
   LoopParts parts;
+  parts.open = extents.names();
   parts.Carry(number, Integer(0), node.Typed(ops::Add(number, Integer(1))));
   if (decides)
     parts.Carry(holds, condition,
                 node.Typed(ops::ReshapeToExtents(made[0], Ints(ShapeOf(condition)))));
   const std::size_t first_value = parts.variables.size();
   for (std::size_t i = 0; i < form.carried; ++i) parts.Carry(values[i], carried[i], made[i + 1]);
-  for (std::size_t i = 0; i < form.outputs; ++i)
-    parts.CarryBuffer(node, *form.most, number, made[form.carried + 1 + i]);
+  std::optional<Dim> most = form.most;
+  if (!most && !decides && form.outputs > 0) most = ExtentOf(node, limit, true);
+  for (std::size_t i = 0; i < form.outputs; ++i) {
+    const Expr& element = made[form.carried + 1 + i];
+    RequireOneShape(element, form.body.output(static_cast<int>(form.carried + 1 + i)).name(),
+                    extents.names());
+    if (most) {
+      parts.CarryBuffer(node, *most, number, element);
+    } else {
+      parts.CarryList(node, number, element);
+    }
+  }
   const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
     return node.Typed(ir::Call::Make(op, {a, b}));
   };
@@ -146,19 +173,30 @@ std::optional<std::vector<Expr>> ScanAtRunTime(Node& node, const ScanSteps& step
   };
   const Expr step = LoopVariable(node, ir::TensorType({}, Int64));
   const LoopState initial(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(carried));
-  const LoopState states = Variables(node, initial);
-  std::vector<Expr> given = states;
+  LoopState scanned;
   for (std::size_t i = 0; i < form.scanned; ++i) {
     const Expr& all = inputs[carried + i];
     const Expr at = place(step, form.input_directions[i]);
-    given.push_back(MadeOf(node, node.Typed(ops::Take(all, at, {.axis = steps.axes[i]})), {all}));
+    scanned.push_back(MadeOf(node, node.Typed(ops::Take(all, at, {.axis = steps.axes[i]})), {all}));
   }
-  const std::vector<Expr> made = node.Inlined(steps.body, given);
+  OpenExtents extents(node, initial);
+  LoopState states;
+  std::vector<Expr> made;
+  do {
+    states = extents.Variables();
+    std::vector<Expr> given = states;
+    given.insert(given.end(), scanned.begin(), scanned.end());
+    made = node.Inlined(steps.body, given);
+  } while (!extents.Fit({made.begin(), made.begin() + static_cast<std::ptrdiff_t>(carried)}));
   LoopParts parts;
+  parts.open = extents.names();
   parts.Carry(step, Integer(0), node.Typed(ops::Add(step, Integer(1))));
   for (std::size_t i = 0; i < carried; ++i) parts.Carry(states[i], initial[i], made[i]);
-  for (std::size_t i = 0; i < outputs; ++i)
+  for (std::size_t i = 0; i < outputs; ++i) {
+    RequireOneShape(made[carried + i], steps.body.output(static_cast<int>(carried + i)).name(),
+                    extents.names());
     parts.CarryBuffer(node, steps.count, place(step, form.output_directions[i]), made[carried + i]);
+  }
   parts.goes_on = node.Typed(ir::Call::Make(ops::Known().less, {step, numbers.count}));
   parts.around = inputs;
   const MadeLoop loop = MakeLoop(node, parts);

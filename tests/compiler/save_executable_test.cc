@@ -195,12 +195,12 @@ TEST(SavedFilesTest, KernelsOfAnotherExecutableAreRefused) {
 TEST(SavedFilesTest, AFormatOfTheFutureIsRefused) {
   const SavedFolder saved;
   auto manifest = nlohmann::ordered_json::parse(ReadText(saved.File("tenon.json")));
-  manifest["format"] = 4;
+  manifest["format"] = 5;
   WriteText(saved.File("tenon.json"), manifest.dump());
   EXPECT_EQ(LoadExecutable(saved.path()).status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(
       saved.Failure(),
-      HasSubstr("tenon.json has format 4; this version of Tenon reads the formats 2 and 3"));
+      HasSubstr("tenon.json has format 5; this version of Tenon reads the formats 2 and 4"));
 }
 
 // A library made by hand, which the manifest takes for the one that was saved.

@@ -159,10 +159,11 @@ TEST(IfTest, BranchesThatComputeNothingAreSelected) {
 TEST(IfTest, AComputedConditionNeedsBranchesOfOneType) {
   Model model;
   Declare(model.graph()->add_input(), "c", TensorProto::BOOL, {});
-  FillBranches(AddNode(model.graph(), "If", {"c"}, {"y"}), {2});
+  FillBranches(AddNode(model.graph(), "If", {"c"}, {"y"}), {2, 2});
   EXPECT_THAT(model.Output("y").Refusal(),
               AllOf(HasSubstr("in the node y_node (If)"),
-                    HasSubstr("Tensor[(3), float32] in one branch and Tensor[(2), float32]")));
+                    HasSubstr("Tensor[(3), float32] in one branch and Tensor[(2, 2), float32]"),
+                    HasSubstr("both must be of one type, except for extents")));
 }
 
 TEST(IfTest, WhatABranchCannotImportIsNamedWithTheRest) {
@@ -226,12 +227,28 @@ TEST(LoopTest, IgnoresTheConditionOfItsBodyWithoutOneToBeginWith) {
   EXPECT_EQ(model.Results({{"x", kOneTwoThree}})[1].shape(), (Shape{2, 3}));
 }
 
-TEST(LoopTest, TheCountOfOutputsMustBeKnown) {
+TEST(LoopTest, WithoutControlFlowTheCountOfOutputsMustBeKnown) {
   Model open;
   Declare(open.graph()->add_input(), "count", TensorProto::INT64, {});
   AddSumLoop(&open);
-  EXPECT_THAT(open.Refusal(), AllOf(HasSubstr("in the node y_node (Loop)"),
-                                    HasSubstr("the count (input 0) must be known at import")));
+  EXPECT_THAT(std::string(open.Imported(false).status().message()),
+              AllOf(HasSubstr("in the node y_node (Loop)"), HasSubstr("input 0")));
+}
+
+TEST(LoopTest, ACountOfARunIsThatOfOutputs) {
+  Model open;
+  Declare(open.graph()->add_input(), "count", TensorProto::INT64, {});
+  AddSumLoop(&open);
+  for (const std::int64_t count : {0, 1, 2, 40, -3}) {
+    const auto results = open.Results({{"x", kOneTwoThree}, {"count", NDArray::Scalar(count)}});
+    std::vector<float> sum = {1, 2, 3}, all;
+    for (std::int64_t turn = 0; turn < count; ++turn) {
+      for (float& value : sum) value += static_cast<float>(turn);
+      all.insert(all.end(), sum.begin(), sum.end());
+    }
+    ExpectClose(results[0], Floats({3}, sum));
+    ExpectClose(results[1], Floats({std::max<std::int64_t>(count, 0), 3}, all));
+  }
 }
 
 TEST(LoopTest, ALoopWithoutEndIsRefused) {
@@ -386,24 +403,23 @@ TEST(LoopTest, EndsWhenAConditionThatIsComputedSays) {
 
 TEST(LoopTest, WhatOnlyARunEndsNeedsNoCount) {
   Model model;
-  NodeProto* node = AddDoublingLoop(&model, "");
-  EXPECT_THAT(model.Refusal(), HasSubstr("the count (input 0) must be known at import"));
-  node->mutable_attribute(0)->mutable_g()->mutable_output()->RemoveLast();
-  node->mutable_output()->RemoveLast();
-  model.graph()->mutable_output()->RemoveLast();
+  AddDoublingLoop(&model, "");
   for (const bool begins : {false, true}) {
     for (const float limit : {1.0F, 7.0F, 1e30F}) {
       SCOPED_TRACE(limit);
       const auto results = model.Results({{"x", kOneTwoThree},
                                           {"at_first", NDArray::Scalar(begins)},
                                           {"limit", NDArray::Scalar(limit)}});
-      std::vector<float> value = {1, 2, 3};
+      std::vector<float> value = {1, 2, 3}, all;
       bool goes_on = begins;
-      while (goes_on) {
+      std::int64_t turns = 0;
+      for (; goes_on; ++turns) {
         for (float& v : value) v *= 2;
+        all.insert(all.end(), value.begin(), value.end());
         goes_on = value[2] < limit;
       }
       ExpectClose(results[0], Floats({3}, value));
+      ExpectClose(results[1], Floats({turns, 3}, all));
     }
   }
 }

@@ -126,7 +126,7 @@ TEST(SavedProgramTest, APlanIsWrittenInTheFormatBefore) {
   SavedPlan saved = Example();
   saved.program.reset();
   EXPECT_EQ(Json::parse(ToTexts(saved).manifest)["format"], 2);
-  EXPECT_EQ(Json::parse(ToTexts(Example()).manifest)["format"], 3);
+  EXPECT_EQ(Json::parse(ToTexts(Example()).manifest)["format"], 4);
 }
 
 class DamagedProgramTest : public ::testing::TestWithParam<Damage> {};
