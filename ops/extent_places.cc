@@ -23,6 +23,12 @@ void ExtentPlaces::Add(const ir::Expr& value) {
   }
 }
 
+std::set<std::string> ExtentPlaces::Symbols() const {
+  std::set<std::string> symbols;
+  for (const auto& [symbol, place] : places_) symbols.insert(symbol);
+  return symbols;
+}
+
 const ExtentPlaces::Place* ExtentPlaces::Find(const std::string& symbol) const {
   const auto found = places_.find(symbol);
   return found == places_.end() ? nullptr : &found->second;

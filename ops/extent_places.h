@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class ExtentPlaces {
     ir::Expr value;
     std::size_t axis;
   };
+  // The variables that are known.
+  std::set<std::string> Symbols() const;
   // Null for a variable that no value has as an extent.
   const Place* Find(const std::string& symbol) const;
 

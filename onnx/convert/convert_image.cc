@@ -6,6 +6,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/resize.h"
 #include "tenon/onnx/convert/resize_antialias.h"
+#include "tenon/onnx/convert/resize_by_values.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
@@ -101,9 +102,21 @@ Expr ByScales(Node& node, const std::vector<double>& scales) {
   return Resized(x, target, how);
 }
 
+// The same by scales of a run.
+Expr ByScaleValues(Node& node) {
+  ops::Resize3DAttrs how;
+  how.method = MethodOf(node.String("mode", "nearest"));
+  how.coordinate_transformation_mode = "asymmetric";
+  how.rounding_method = "floor";
+  Ints axes;
+  for (std::int64_t axis = 0; axis < RankOf(node.input(0)); ++axis) axes.push_back(axis);
+  return ResizedByScaleValues(node, node.input(0), axes, node.input(1), how);
+}
+
 std::vector<Expr> Upsample(Node& node) {
   std::vector<double> scales;
   if (node.opset() >= 9) {
+    if (DependsOnInputs(node.input(1))) return {ByScaleValues(node)};
     scales = node.ConstantNumbers(1);
   } else if (const auto* given = node.Find("scales")) {
     scales.assign(given->floats().begin(), given->floats().end());
@@ -137,6 +150,7 @@ void SetSizes(Node& node, const Shape& shape, const Ints& axes, const Ints& size
 }
 
 std::vector<Expr> Resize(Node& node) {
+  if (node.opset() < 11 && DependsOnInputs(node.input(1))) return {ByScaleValues(node)};
   if (node.opset() < 11) return {node.Typed(ByScales(node, node.ConstantNumbers(1)))};
   const Expr& x = node.input(0);
   const std::vector<Dim> dims = DimsOf(x);
@@ -157,6 +171,10 @@ std::vector<Expr> Resize(Node& node) {
     for (const std::int64_t axis : *given) axes.push_back(ops::NormalAxis(axis, dims.size()));
   }
   const bool crops = how.coordinate_transformation_mode == "tf_crop_and_resize";
+  if (!crops && !antialias && node.has_input(2) && DependsOnInputs(node.input(2))) {
+    node.Ignore("keep_aspect_ratio_policy");
+    return {ResizedByScaleValues(node, x, axes, node.input(2), how)};
+  }
   const bool computes_sizes = node.has_input(3) && DependsOnInputs(node.input(3));
   if ((!IsStatic(dims) || computes_sizes) && !crops && !antialias)
     return {node.Typed(ResizedOverVariables(node, axes, how))};

@@ -7,6 +7,8 @@
 #include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/run_time_extent.h"
+#include "tenon/onnx/convert/symbolic_shapes.h"
+#include "tenon/onnx/convert/values_of_run.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/batch_space_attrs.h"
 #include "tenon/ops/builders.h"
@@ -113,7 +115,25 @@ std::vector<Expr> Compress(Node& node) {
   return {node.Typed(ops::Take(x, places, {.axis = axis}))};
 }
 
+// As many places as a run says.
+Expr OneHotOfRun(Node& node) {
+  const auto& known = ops::Known();
+  const Expr depth = node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(1), Ints{})), Int64));
+  const std::int64_t rank = RankOf(node.input(0)) + 1;
+  const std::int64_t axis = ops::NormalAxis(node.Int("axis", -1), static_cast<std::size_t>(rank));
+  const Expr given = node.Typed(ops::Cast(node.input(0), Int64));
+  const Expr is_negative = ir::Call::Make(known.less, {given, Integer(0)});
+  const Expr places = node.Typed(
+      ops::ExpandDims(node.Typed(ops::Where(is_negative, ops::Add(given, depth), given)), axis));
+  const Expr each = PlacesAlong(node, static_cast<std::size_t>(rank),
+                                static_cast<std::size_t>(axis), ExtentOf(node, depth));
+  const Expr is_hot = node.Typed(ir::Call::Make(known.equal, {places, each}));
+  const auto value = [&](std::int64_t i) { return node.Typed(ElementAlong(node.input(2), i, 0)); };
+  return node.Typed(ops::Where(is_hot, value(1), value(0)));
+}
+
 std::vector<Expr> OneHot(Node& node) {
+  if (DependsOnInputs(node.input(1)) && !DimsOfValue(node.input(1))) return {OneHotOfRun(node)};
   const auto depth = node.ConstantInt(1);
   if (depth < 1) throw InvalidArgument(StrCat("depth is ", depth, "; it must be at least 1"));
   Expr indices = ops::Cast(node.input(0), Int64);
@@ -139,16 +159,21 @@ std::vector<Expr> Trilu(Node& node) {
 Converter Cumulative(const char* op) {
   return [op](Node& node) {
     const Expr& x = node.input(0);
-    const std::int64_t axis =
-        ops::NormalAxis(node.ConstantInt(1), static_cast<std::size_t>(RankOf(x)));
     const bool reverse = node.Int("reverse", 0) != 0;
-    const auto flipped = [&](const Expr& e) {
-      return reverse ? Call(ops::Known().reverse, {e}, ops::ReverseAttrs{.axis = axis}) : e;
+    const bool exclusive = node.Int("exclusive", 0) != 0;
+    const auto along = [&](std::int64_t axis) {
+      const auto flipped = [&](const Expr& e) {
+        return reverse ? Call(ops::Known().reverse, {e}, ops::ReverseAttrs{.axis = axis}) : e;
+      };
+      const Expr made = ops::CallOp(
+          op, {flipped(x)}, Attrs::Make(ops::ScanopAttrs{.axis = axis, .exclusive = exclusive}));
+      return node.Typed(flipped(made));
     };
-    const Expr made = ops::CallOp(
-        op, {flipped(x)},
-        Attrs::Make(ops::ScanopAttrs{.axis = axis, .exclusive = node.Int("exclusive", 0) != 0}));
-    return std::vector<Expr>{node.Typed(flipped(made))};
+    const std::int64_t rank = RankOf(x);
+    if (IsOfRun(node, 1))
+      return std::vector<Expr>{AlongAxisOfRun(node, node.input(1), rank, along)};
+    return std::vector<Expr>{
+        along(ops::NormalAxis(node.ConstantInt(1), static_cast<std::size_t>(rank)))};
   };
 }
 

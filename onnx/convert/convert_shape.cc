@@ -5,6 +5,8 @@
 #include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/convert_fill.h"
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/part_of_value.h"
+#include "tenon/onnx/convert/values_of_run.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/extent_attrs.h"
 #include "tenon/ops/index_attrs.h"
@@ -96,6 +98,7 @@ std::vector<Dim> Resolved(Node& node, std::vector<Dim> target) {
 }
 
 std::vector<Expr> Reshape(Node& node) {
+  if (IsOfRun(node, 1)) return {ReshapedByValues(node, node.Int("allowzero", 0) != 0)};
   const std::vector<Dim> wanted = node.ShapeValue(1);
   if (!IsStatic(wanted))
     return {node.Typed(ReshapeTo(node.extents(), node.input(0), Resolved(node, wanted)))};
@@ -184,7 +187,10 @@ std::vector<Expr> Split(Node& node) {
     const Ints split = node.IntsOr("split", {});
     given.assign(split.begin(), split.end());
   } else if (node.has_input(1)) {
-    given = node.ShapeValue(1);
+    const bool is_of_run = IsOfRun(node, 1);
+    given = is_of_run ? *PartOfValue(node.input(1)) : node.ShapeValue(1);
+    if (is_of_run && static_cast<std::int64_t>(given.size()) == parts)
+      return SplitByValues(node, axis);
   }
   if (!given.empty() && static_cast<std::int64_t>(given.size()) != parts)
     throw InvalidArgument(

@@ -3,11 +3,15 @@
 #include <cmath>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/known_extents.h"
 #include "tenon/onnx/convert/matmul.h"
+#include "tenon/onnx/convert/run_time_extent.h"
+#include "tenon/onnx/convert/values_of_run.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/fourier_attrs.h"
 #include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -17,9 +21,30 @@ namespace {
 
 constexpr std::int64_t kMaxWindow = 1 << 20;
 
+// A window of as many elements as a run says, in float64.
+Expr WindowOfRun(const Node& node, bool is_periodic, double a0, double a1, double a2) {
+  const auto real = [](double value) { return ops::Scalar(value, Float64); };
+  const auto cosine = [&](const Expr& x) { return ir::Call::Make(ops::Known().cos, {x}); };
+  const Expr size = node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(0), Ints{})), Int64));
+  const Expr places = node.Typed(Places(node.extents(), ExtentOf(node, size)));
+  const Expr n = ops::Subtract(node.Typed(ops::Cast(size, Float64)), real(is_periodic ? 0 : 1));
+  const Expr turns =
+      node.Typed(ops::Divide(ops::Cast(places, Float64), node.Typed(ops::Maximum(n, real(1)))));
+  const Expr first = ops::Multiply(real(a1), cosine(ops::Multiply(turns, real(2 * M_PI))));
+  const Expr second = ops::Multiply(real(a2), cosine(ops::Multiply(turns, real(4 * M_PI))));
+  return node.Typed(ops::Add(ops::Subtract(real(a0), first), second));
+}
+
 // a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n); n is one less where both ends belong to the window.
 Converter CosineWindow(double a0, double a1, double a2) {
   return [=](Node& node) {
+    if (IsOfRun(node, 0)) {
+      const DataType made = ToDataType(static_cast<int>(node.Int("output_datatype", 1)),
+                                       "the attribute output_datatype");
+      const bool is_periodic = node.Int("periodic", 1) != 0;
+      return std::vector<Expr>{
+          node.Typed(ops::Cast(WindowOfRun(node, is_periodic, a0, a1, a2), made))};
+    }
     const auto size = node.ConstantInt(0);
     if (size < 0 || size > kMaxWindow)
       throw InvalidArgument(StrCat("a window of ", size, " elements"));

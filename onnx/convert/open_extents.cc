@@ -7,6 +7,7 @@
 
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/moved_elements.h"
+#include "tenon/onnx/convert/reshape_to.h"
 #include "tenon/onnx/convert/run_time_loop.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
@@ -21,6 +22,19 @@ bool DifferInExtentsAlone(const ir::Type& a, const ir::Type& b) {
   const auto *x = a.As<ir::TensorTypeNode>(), *y = b.As<ir::TensorTypeNode>();
   return x != nullptr && y != nullptr && x->dtype == y->dtype &&
          x->shape.size() == y->shape.size() && HasKnownExtents(a) && HasKnownExtents(b);
+}
+
+// The number that the graph declares for an axis.
+std::optional<std::int64_t> DeclaredExtent(const onnx::ValueInfoProto& declared, std::size_t axis) {
+  const auto& shape = declared.type().tensor_type().shape();
+  if (static_cast<int>(axis) >= shape.dim_size()) return std::nullopt;
+  const auto& dim = shape.dim(static_cast<int>(axis));
+  return dim.has_dim_value() ? std::optional<std::int64_t>(dim.dim_value()) : std::nullopt;
+}
+
+Expr Reshaped(const Node& node, const Expr& x, const std::vector<Dim>& shape) {
+  if (shape == DimsOf(x)) return x;
+  return MadeOf(node, node.Typed(ReshapeTo(node.extents(), x, shape)), {x});
 }
 
 }  // namespace
@@ -53,6 +67,21 @@ std::vector<Expr> OpenExtents::Variables() {
     variables.push_back(MadeOf(node_, LoopVariable(node_, type), {initial_[i]}));
   }
   return variables;
+}
+
+Expr OpenExtents::AsDeclared(std::size_t i, const Expr& made,
+                             const onnx::ValueInfoProto& declared) const {
+  const std::vector<Axis>& axes = axes_[i];
+  if (axes.empty() || !HasKnownExtents(made.checked_type())) return made;
+  std::vector<Dim> shape = DimsOf(made);
+  if (shape.size() != axes.size()) return made;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const Axis& axis = axes[d];
+    if (!axis.is_open && axis.now.is_static() && !shape[d].is_static() &&
+        DeclaredExtent(declared, d) == axis.now.value())
+      shape[d] = axis.now;
+  }
+  return Reshaped(node_, made, shape);
 }
 
 bool OpenExtents::Fit(const std::vector<Expr>& next) {
@@ -118,6 +147,26 @@ Expr WithNamedExtents(const Node& node, Expr x, const std::map<std::string, std:
     if (name != names.end()) x = WithNamedExtent(node, x, axis, name->second);
   }
   return x;
+}
+
+Expr WithKnownExtents(const Node& node, const Expr& x, const onnx::ValueInfoProto& declared,
+                      const std::set<std::string>& known) {
+  if (!HasKnownExtents(x.checked_type())) return x;  // refused where the loop is made
+  std::vector<Dim> shape = DimsOf(x);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    std::set<std::string> symbols;
+    shape[axis].AddSymbols(&symbols);
+    if (std::ranges::includes(known, symbols)) continue;
+    const std::optional<std::int64_t> number = DeclaredExtent(declared, axis);
+    if (!number)
+      throw Unimplemented(StrCat("the output ", declared.name(), " is ",
+                                 ir::ToString(x.checked_type()), " in each turn, and turns decide ",
+                                 shape[axis].ToString(),
+                                 "; elements of one output must have one shape that is known "
+                                 "before the loop"));
+    shape[axis] = *number;
+  }
+  return Reshaped(node, x, shape);
 }
 
 bool GiveOneType(const Node& node, std::vector<Expr>* yes, std::vector<Expr>* no) {

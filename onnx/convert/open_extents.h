@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "onnx/onnx_pb.h"
 #include "tenon/onnx/convert/node.h"
 
 namespace tenon::onnx_import {
@@ -24,6 +26,9 @@ class OpenExtents {
 
   // New variables with the types of the values before a turn. Open extents have new names.
   std::vector<Expr> Variables();
+  // Value `i` that a turn has made. Where an extent is a number before the turn and an expression
+  // after it, and the graph declares the number, it is that; a run with another one is refused.
+  Expr AsDeclared(std::size_t i, const Expr& made, const onnx::ValueInfoProto& declared) const;
   // Whether a turn over the last variables leaves their types. If not, extents are opened. Throws
   // Unimplemented for a value whose type a turn changes in another way.
   bool Fit(const std::vector<Expr>& next);
@@ -50,6 +55,11 @@ class OpenExtents {
 Expr WithNamedExtent(const Node& node, const Expr& x, std::size_t axis, const std::string& name);
 // The names for variables of `x`, along all axes that have one.
 Expr WithNamedExtents(const Node& node, Expr x, const std::map<std::string, std::string>& names);
+
+// `x` with the numbers that the graph declares in place of the extents that are `known` nowhere
+// around. A run with others is refused. Throws Unimplemented where one is not declared.
+Expr WithKnownExtents(const Node& node, const Expr& x, const onnx::ValueInfoProto& declared,
+                      const std::set<std::string>& known);
 
 // The results of two branches with one type. Where extents differ, both have a new variable; pairs
 // of extents that are equal have the same. Whether there is one. Throws Unimplemented for other

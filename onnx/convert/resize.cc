@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/resize_by_values.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
@@ -56,11 +57,6 @@ Expr ToExtents(const Node& node, const Expr& x, const Dims& target, const ops::R
 Expr ResizedToSizes(Node& node, const Ints& axes, const Dims& sizes,
                     const ops::Resize3DAttrs& how) {
   RequireCount("sizes", sizes.size(), axes.size());
-  const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
-  if (policy != "stretch")
-    throw Unimplemented(StrCat("keep_aspect_ratio_policy ", policy,
-                               " over extents that are variables is not supported; stretch is, and "
-                               "all policies where sizes can be fixed at import"));
   const Expr& x = node.input(0);
   const Dims from = DimsOf(x);
   Dims target = from;
@@ -139,6 +135,8 @@ Expr ResizedOverVariables(Node& node, const Ints& axes, const ops::Resize3DAttrs
       node.has_input(2) ? node.ConstantNumbers(2) : std::vector<double>();
   if (given.empty()) {
     if (!node.has_input(3)) throw InvalidArgument("neither scales nor sizes are given");
+    const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
+    if (policy != "stretch") return ResizedInProportion(node, x, axes, node.input(3), policy, how);
     return ResizedToSizes(node, axes, ExtentsAt(node, 3), how);
   }
   RequireCount("scales", given.size(), axes.size());

@@ -49,14 +49,14 @@ Element MovedFrom(const Element& element) {
   return keeps_order && CountOf(x) >= 0 ? Element{x, element.place} : Element{};
 }
 
-Expr CountAt(const Node& node, const Expr& vector, std::size_t place) {
+}  // namespace
+
+Expr ElementAt(const Node& node, const Expr& vector, std::size_t place) {
   Element element = {vector, static_cast<std::int64_t>(place)};
   for (Element next = MovedFrom(element); next.value; next = MovedFrom(element)) element = next;
   if (CountOf(element.value) == 1) return element.value;
   return node.Typed(ElementAlong(element.value, element.place, 0));
 }
-
-}  // namespace
 
 bool DependsOnInputs(const Expr& e) {
   bool depends = false;
@@ -65,19 +65,19 @@ bool DependsOnInputs(const Expr& e) {
   return depends;
 }
 
-Dim ExtentOf(const Node& node, const Expr& count, bool is_clamped) {
+Dim ExtentOf(const Node& node, const Expr& count, bool is_clamped, const std::string& rule) {
   const Expr one = node.Typed(ops::ReshapeToExtents(node.Typed(ops::Cast(count, Int64)), {1}));
   KnownExtents& extents = node.extents();
   // A count below 0 means something else to each of the two, so they have variables of their own.
   const std::string extent =
       extents.names().NameFor(one, is_clamped ? 1 : 0, node.proto().op_type());
   if (extents.Find(extent) == nullptr)
-    extents.Add(
-        node.Typed(ops::CallOp("count_up", {one},
-                               attrs::Attrs::Make(ops::CountUpAttrs{
-                                   .extent = extent,
-                                   .is_clamped = is_clamped,
-                                   .needed_by = StrCat("the node ", node.span().source)}))));
+    extents.Add(node.Typed(ops::CallOp("count_up", {one},
+                                       attrs::Attrs::Make(ops::CountUpAttrs{
+                                           .extent = extent,
+                                           .is_clamped = is_clamped,
+                                           .needed_by = StrCat("the node ", node.span().source,
+                                                               rule.empty() ? "" : ", ", rule)}))));
   return Dim::Symbol(extent);
 }
 
@@ -86,7 +86,7 @@ std::vector<Dim> ExtentsAt(const Node& node, std::size_t input) {
   std::optional<std::vector<Dim>> extents = PartOfValue(value);
   if (!extents || !DependsOnInputs(value)) return node.ShapeValue(input);
   for (std::size_t i = 0; i < extents->size(); ++i) {
-    if ((*extents)[i].is_any()) (*extents)[i] = ExtentOf(node, CountAt(node, value, i));
+    if ((*extents)[i].is_any()) (*extents)[i] = ExtentOf(node, ElementAt(node, value, i));
   }
   return *std::move(extents);
 }
@@ -101,7 +101,7 @@ Expr Expanded(const Node& node, const Expr& x, std::size_t input) {
   const Expr one = Integer(1);
   for (std::size_t i = 0; i < target.size(); ++i) {
     if (!target[i].is_any()) continue;
-    Expr count = CountAt(node, value, i);
+    Expr count = ElementAt(node, value, i);
     const std::size_t after = target.size() - i;  // axes from this one on
     if (after <= from.size() && !(from[from.size() - after] == Dim(1))) {
       // A count of 1 keeps the extent.

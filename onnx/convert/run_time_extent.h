@@ -4,6 +4,7 @@
 #define TENON_ONNX_CONVERT_RUN_TIME_EXTENT_H_
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "tenon/onnx/convert/node.h"
@@ -15,8 +16,13 @@ namespace tenon::onnx_import {
 bool DependsOnInputs(const Expr& value);
 
 // The variable for a count, one typed integer. A run refuses a count below 0, naming the node,
-// unless it `is_clamped`: then it is 0.
-Dim ExtentOf(const Node& node, const Expr& count, bool is_clamped = false);
+// unless it `is_clamped`: then it is 0. A `rule` says what the node wants where the count is below
+// 0 for another reason.
+Dim ExtentOf(const Node& node, const Expr& count, bool is_clamped = false,
+             const std::string& rule = "");
+
+// One element of a typed vector. Where it was moved there from another value, it is that.
+Expr ElementAt(const Node& node, const Expr& vector, std::size_t place);
 
 // The integers of an input as extents: numbers, expressions of variables, and new variables for
 // those that only a run knows. Throws Unimplemented for a vector whose length is not known.

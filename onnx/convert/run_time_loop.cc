@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/moved_elements.h"
@@ -28,17 +27,6 @@ namespace {
 LoopState ValuesOf(const std::vector<Expr>& made, const LoopForm& form) {
   const auto first = made.begin() + 1;
   return {first, first + static_cast<std::ptrdiff_t>(form.carried)};
-}
-
-// The elements of an output have one shape in all turns.
-void RequireOneShape(const Expr& element, const std::string& output,
-                     const std::vector<std::string>& open) {
-  const std::set<std::string> symbols = ir::SymbolsOf(element.checked_type());
-  const auto is_open = [&](const std::string& name) { return symbols.contains(name); };
-  if (std::ranges::any_of(open, is_open))
-    throw Unimplemented(StrCat("the output ", output, " is ", ir::ToString(element.checked_type()),
-                               " in each turn, and turns change these extents; elements of one "
-                               "output must have one shape"));
 }
 
 }  // namespace
@@ -82,6 +70,7 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
                                  kFixingACondition));
     carried.push_back(value);
   }
+  const std::set<std::string> known = node.extents().Symbols();
   const Expr number = LoopVariable(node, ir::TensorType({}, Int64));
   const Expr holds = LoopVariable(node, condition.checked_type());
   OpenExtents extents(node, carried);
@@ -105,6 +94,8 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
     decides = goes_on != true;
     if (!decides && !form.counts) throw Unimplemented("the loop never ends");
     if (decides) made = turn(holds);
+    for (std::size_t i = 0; i < form.carried; ++i)
+      made[i + 1] = extents.AsDeclared(i, made[i + 1], form.body.output(static_cast<int>(i + 1)));
   } while (!extents.Fit(ValuesOf(made, form)));
   LoopParts parts;
   parts.open = extents.names();
@@ -117,9 +108,9 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
   std::optional<Dim> most = form.most;
   if (!most && !decides && form.outputs > 0) most = ExtentOf(node, limit, true);
   for (std::size_t i = 0; i < form.outputs; ++i) {
-    const Expr& element = made[form.carried + 1 + i];
-    RequireOneShape(element, form.body.output(static_cast<int>(form.carried + 1 + i)).name(),
-                    extents.names());
+    const std::size_t at = form.carried + 1 + i;
+    const Expr element =
+        WithKnownExtents(node, made[at], form.body.output(static_cast<int>(at)), known);
     if (most) {
       parts.CarryBuffer(node, *most, number, element);
     } else {
@@ -171,6 +162,7 @@ std::optional<std::vector<Expr>> ScanAtRunTime(Node& node, const ScanSteps& step
   const auto place = [&](const Expr& step, std::int64_t direction) {
     return direction == 0 ? step : node.Typed(ops::Subtract(numbers.last, step));
   };
+  const std::set<std::string> known = node.extents().Symbols();
   const Expr step = LoopVariable(node, ir::TensorType({}, Int64));
   const LoopState initial(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(carried));
   LoopState scanned;
@@ -187,15 +179,17 @@ std::optional<std::vector<Expr>> ScanAtRunTime(Node& node, const ScanSteps& step
     std::vector<Expr> given = states;
     given.insert(given.end(), scanned.begin(), scanned.end());
     made = node.Inlined(steps.body, given);
+    for (std::size_t i = 0; i < carried; ++i)
+      made[i] = extents.AsDeclared(i, made[i], steps.body.output(static_cast<int>(i)));
   } while (!extents.Fit({made.begin(), made.begin() + static_cast<std::ptrdiff_t>(carried)}));
   LoopParts parts;
   parts.open = extents.names();
   parts.Carry(step, Integer(0), node.Typed(ops::Add(step, Integer(1))));
   for (std::size_t i = 0; i < carried; ++i) parts.Carry(states[i], initial[i], made[i]);
   for (std::size_t i = 0; i < outputs; ++i) {
-    RequireOneShape(made[carried + i], steps.body.output(static_cast<int>(carried + i)).name(),
-                    extents.names());
-    parts.CarryBuffer(node, steps.count, place(step, form.output_directions[i]), made[carried + i]);
+    const Expr element = WithKnownExtents(node, made[carried + i],
+                                          steps.body.output(static_cast<int>(carried + i)), known);
+    parts.CarryBuffer(node, steps.count, place(step, form.output_directions[i]), element);
   }
   parts.goes_on = node.Typed(ir::Call::Make(ops::Known().less, {step, numbers.count}));
   parts.around = inputs;

@@ -460,5 +460,54 @@ TEST(GrowingLoopsTest, AnOutputWhoseElementsGrowIsRefused) {
                     HasSubstr("elements of one output must have one shape")));
 }
 
+// A turn finds how many rows an element has, which nobody knows around it.
+TEST(GrowingLoopsTest, AnOutputWhoseElementsHaveExtentsOfATurnIsRefused) {
+  Model model;
+  model.Input("x", {5}).Input("count", {}, kInt64).Output("all");
+  NodeProto& node = model.Node("Loop", {"count", ""}, {"all"}, "loop");
+  GraphProto* body = GraphOf(node, "body");
+  Takes(body, {"turn", "was"});
+  Add(body, "Identity", {"was"}, {"goes_on"});
+  Add(body, "NonZero", {"x"}, {"places"});
+  Gives(body, {"goes_on", "places"});
+  EXPECT_THAT(std::string(Imported(model).status().message()),
+              AllOf(HasSubstr("the output places is"), HasSubstr("turns decide #NonZero")));
+}
+
+// As exporters write an element of a sequence: a slice between values, declared to have one
+// element.
+TEST(GrowingLoopsTest, ExtentsThatTheGraphDeclaresAreTaken) {
+  Model model;
+  model.Input("x", {6}).Input("start", {1}).Input("count", {}, kInt64).Output("y").Output("all");
+  model.Integers("axis", {0}).Integers("one", {1});
+  NodeProto& node = model.Node("Loop", {"count", "", "start"}, {"y", "all"}, "summing");
+  GraphProto* body = GraphOf(node, "body");
+  Takes(body, {"turn", "was", "sum"});
+  Add(body, "Identity", {"was"}, {"goes_on"});
+  Add(body, "Unsqueeze", {"turn", "axis"}, {"from"});
+  Add(body, "Add", {"from", "one"}, {"to"});
+  Add(body, "Slice", {"x", "from", "to"}, {"element"});
+  Add(body, "Add", {"sum", "element"}, {"next"});
+  Add(body, "Identity", {"next"}, {"each"});
+  Gives(body, {"goes_on", "next", "each"});
+  for (const int output : {1, 2}) {
+    auto* type = body->mutable_output(output)->mutable_type()->mutable_tensor_type();
+    type->set_elem_type(TensorProto::FLOAT);
+    type->mutable_shape()->add_dim()->set_dim_value(1);
+  }
+  const AllForms forms(model);
+  const NDArray x = Random({6}, 3), start = Floats({2});
+  for (const std::int64_t count : {0, 1, 6}) {
+    const auto results = forms.Results({{"x", x}, {"start", start}, {"count", Number(count)}});
+    float sum = 2;
+    ASSERT_EQ(results[1].shape(), (Shape{count, 1}));
+    for (std::int64_t i = 0; i < count; ++i) {
+      sum += x.data<float>()[i];
+      EXPECT_FLOAT_EQ(results[1].data<float>()[i], sum);
+    }
+    EXPECT_FLOAT_EQ(results[0].data<float>()[0], sum);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

@@ -201,7 +201,7 @@ TEST(OnnxErrorTest, AMissingInputOfANodeIsNamed) {
 TEST(OnnxErrorTest, AShapeThatDependsOnAnInputIsRefusedByName) {
   Model model;
   model.Input("x", {6}).Input("s", {2}, TensorProto::INT64).Output("y");
-  model.Node("Reshape", {"x", "s"}, {"y"}, "shaped");
+  model.Node("Unsqueeze", {"x", "s"}, {"y"}, "shaped");
   EXPECT_THAT(MessageOf(Imported(model), kUnimplemented),
               AllOf(HasSubstr("shaped"), HasSubstr("must be known when the model is imported")));
 }

@@ -73,7 +73,7 @@ TEST(KnownValuesTest, DropoutInTrainingWithoutARatioIsRefused) {
 TEST(KnownValuesTest, AnInputThatDecidesIsNamedWithTheRemedy) {
   Model model;
   model.Input("x", {6}).Input("s", {2}, TensorProto::INT64).Output("y");
-  model.Node("Reshape", {"x", "s"}, {"y"}, "shaped");
+  model.Node("Unsqueeze", {"x", "s"}, {"y"}, "shaped");
   EXPECT_THAT(
       MessageOf(Imported(model), kUnimplemented),
       AllOf(HasSubstr("depends on the input s of the model"), HasSubstr("--constant s=VALUE")));

@@ -237,17 +237,6 @@ TEST(SymbolicImportTest, SizesThatAreComputedFromExtentsGiveTheirScale) {
   EXPECT_THAT(ir::PrintModule(module), HasSubstr("repeat("));
 }
 
-TEST(SymbolicImportTest, SizesThatKeepAnAspectRatioNeedNumbers) {
-  Model model(18);
-  model.Input("x", {1, 3, -1, 5}).Output("y").Integers("sizes", {1, 3, 8, 5});
-  NodeProto& node = model.Node("Resize", {"x", "", "", "sizes"}, {"y"}, "fixed");
-  SetString(node, "keep_aspect_ratio_policy", "not_larger");
-  EXPECT_THAT(
-      MessageOf(ImportOnnx(model.Bytes(), {.symbolic = true, .evaluate = strategies::EvaluateCall}),
-                absl::StatusCode::kUnimplemented),
-      AllOf(HasSubstr("fixed (Resize)"), HasSubstr("keep_aspect_ratio_policy not_larger over")));
-}
-
 // Heads are split off and joined again by shapes that the model computes, as exporters write it.
 TEST(SymbolicImportTest, AModelThatComputesShapesRunsForAllOfThem) {
   Model model;
