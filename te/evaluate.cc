@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "tenon/support/error.h"
@@ -17,19 +18,75 @@ using loop::Expr;
 using loop::ExprKind;
 using loop::Intrinsic;
 
+// Conversions that keep denormals, whatever this thread's arithmetic does to them: values that are
+// only moved keep their bits.
+double Widened(float v) {
+  const auto bits = std::bit_cast<std::uint32_t>(v);
+  const std::uint32_t magnitude = bits & 0x7FFFFFFF;
+  if (magnitude == 0 || magnitude > 0x7FFFFF) return static_cast<double>(v);
+  return std::copysign(static_cast<double>(magnitude) * 0x1p-149, bits == magnitude ? 1.0 : -1.0);
+}
+float Narrowed(double v) {
+  const double magnitude = std::fabs(v);
+  if (!(magnitude >= 0x1p-149 && magnitude < 0x1p-126)) return static_cast<float>(v);
+  const auto bits = static_cast<std::uint32_t>(magnitude * 0x1p149);
+  return std::bit_cast<float>(std::signbit(v) ? bits | 0x80000000U : bits);
+}
+
 // The upper half of a float32; values are rounded before they are stored.
 struct BFloat {
   std::uint16_t bits;
-  explicit BFloat(double value)
-      : bits(static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >>
-                                        16)) {}
-  explicit operator double() const {
-    return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16));
-  }
-  explicit operator std::int64_t() const {
-    return static_cast<std::int64_t>(static_cast<double>(*this));
-  }
 };
+
+template <typename T>
+double ToDouble(T v) {
+  if constexpr (std::is_same_v<T, float>) {
+    return Widened(v);
+  } else if constexpr (std::is_same_v<T, BFloat>) {
+    return Widened(std::bit_cast<float>(std::uint32_t{v.bits} << 16));
+  } else {
+    return static_cast<double>(v);
+  }
+}
+template <typename T>
+T FromDouble(double v) {
+  if constexpr (std::is_same_v<T, float>) {
+    return Narrowed(v);
+  } else if constexpr (std::is_same_v<T, BFloat>) {
+    return {static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(Narrowed(v)) >> 16)};
+  } else {
+    return static_cast<T>(v);
+  }
+}
+template <typename T>
+std::int64_t ToInteger(T v) {
+  if constexpr (std::is_same_v<T, BFloat>) {
+    return static_cast<std::int64_t>(ToDouble(v));
+  } else {
+    return static_cast<std::int64_t>(v);
+  }
+}
+template <typename T>
+T FromInteger(std::int64_t v) {
+  if constexpr (std::is_same_v<T, BFloat>) {
+    return FromDouble<BFloat>(static_cast<double>(v));
+  } else {
+    return static_cast<T>(v);
+  }
+}
+
+// Whether this thread's arithmetic takes denormals for zero, as it does in kernels.
+bool FlushesDenormals() {
+  const volatile double smallest = std::numeric_limits<double>::denorm_min();
+  return smallest + smallest == 0;
+}
+
+// The least normal number of a type whose denormals arithmetic flushes; 0 for others. Halves are
+// computed in float32, which holds theirs.
+double LeastNormal(DataType t) {
+  if (t == Float64) return std::numeric_limits<double>::min();
+  return t == Float32 || t == BFloat16 ? 0x1p-126 : 0;
+}
 
 // Calls `visit` with a pointer to the element type of `t`.
 template <typename Visit>
@@ -66,7 +123,7 @@ void WriteColumn(const NDArray& array, std::int64_t first, const Column& values)
     using T = std::remove_pointer_t<decltype(type)>;
     auto* data = static_cast<T*>(array.raw()) + first;
     for (std::size_t k = 0; k < values.size(); ++k)
-      data[k] = values.is_float ? static_cast<T>(values.f[k]) : static_cast<T>(values.i[k]);
+      data[k] = values.is_float ? FromDouble<T>(values.f[k]) : FromInteger<T>(values.i[k]);
   });
 }
 
@@ -90,6 +147,21 @@ const Column& Evaluator::Evaluate(const Expr& e) {
   return scopes_.back().insert_or_assign(e.get(), std::move(value)).first->second;
 }
 
+Evaluator::Evaluator(const Arrays& arrays, const Extents& extents)
+    : arrays_(arrays), extents_(extents), flushes_denormals_(FlushesDenormals()) {}
+
+// The value as arithmetic reads it.
+const Column& Evaluator::Operand(const Expr& e, Column* flushed) {
+  const Column& value = Evaluate(e);
+  const double least = flushes_denormals_ ? LeastNormal(e.dtype()) : 0;
+  if (least == 0) return value;
+  *flushed = value;
+  for (double& v : flushed->f) {
+    if (std::fabs(v) < least) v = std::copysign(0.0, v);
+  }
+  return *flushed;
+}
+
 Column Evaluator::Constant(DataType t, double f, std::int64_t i) const {
   Column c = MakeColumn(t, size_);
   std::fill(c.f.begin(), c.f.end(), f);
@@ -111,9 +183,11 @@ Column Evaluator::Compute(const Expr& e) {
             StrCat("the variable ", e.As<loop::VarNode>()->name, " has no value"));
       return Constant(t, 0, found->second);
     }
-    case ExprKind::kCast:
-      return ComputeCast(t, Evaluate(e.As<loop::CastNode>()->value),
-                         e.As<loop::CastNode>()->value.dtype());
+    case ExprKind::kCast: {
+      const Expr& value = e.As<loop::CastNode>()->value;
+      Column flushed;
+      return ComputeCast(t, Operand(value, &flushed), value.dtype());
+    }
     case ExprKind::kBinary:
       return ComputeBinary(*e.As<loop::BinaryNode>());
     case ExprKind::kNot: {
@@ -161,8 +235,9 @@ Column Evaluator::ComputeCast(DataType to, const Column& value, DataType from) c
 
 Column Evaluator::ComputeBinary(const loop::BinaryNode& n) {
   // Copies: evaluating the second operand may move the first.
-  const Column a = Evaluate(n.a);
-  const Column& b = Evaluate(n.b);
+  Column flushed;
+  const Column a = Operand(n.a, &flushed);
+  const Column& b = Operand(n.b, &flushed);
   Column c = MakeColumn(n.type, size_);
   const DataType operand = n.a.dtype();
   const bool unsigned64 = operand.is_uint() && operand.bits() == 64;
@@ -234,12 +309,11 @@ Column Evaluator::ComputeLoad(const loop::LoadNode& n) {
     for (std::size_t k = 0; k < size_; ++k) {
       if (!active_.empty() && !active_[k]) continue;
       if (c.is_float) {
-        c.f[k] = static_cast<double>(data[offsets[k]]);
+        c.f[k] = ToDouble(data[offsets[k]]);
       } else if (n.type.is_bool()) {
-        c.i[k] =
-            static_cast<std::int64_t>(data[offsets[k]]) != 0 ? 1 : 0;  // any other byte is true
+        c.i[k] = ToInteger(data[offsets[k]]) != 0 ? 1 : 0;  // any other byte is true
       } else {
-        c.i[k] = static_cast<std::int64_t>(data[offsets[k]]);
+        c.i[k] = ToInteger(data[offsets[k]]);
       }
     }
   };
@@ -256,12 +330,12 @@ Column Evaluator::ComputeReinterpret(DataType to, const Column& value, DataType 
       if constexpr (sizeof(From) == sizeof(To)) {
         for (std::size_t k = 0; k < size_; ++k) {
           const From bits =
-              value.is_float ? static_cast<From>(value.f[k]) : static_cast<From>(value.i[k]);
+              value.is_float ? FromDouble<From>(value.f[k]) : FromInteger<From>(value.i[k]);
           const auto result = std::bit_cast<To>(bits);
           if (c.is_float) {
-            c.f[k] = static_cast<double>(result);
+            c.f[k] = ToDouble(result);
           } else {
-            c.i[k] = static_cast<std::int64_t>(result);
+            c.i[k] = ToInteger(result);
           }
         }
       }
@@ -271,10 +345,11 @@ Column Evaluator::ComputeReinterpret(DataType to, const Column& value, DataType 
 }
 
 Column Evaluator::ComputeCall(const loop::CallNode& n) {
-  std::vector<Column> args;
-  for (const Expr& arg : n.args) args.push_back(Evaluate(arg));
   if (n.intrinsic == Intrinsic::kReinterpret)
-    return ComputeReinterpret(n.type, args[0], n.args[0].dtype());
+    return ComputeReinterpret(n.type, Evaluate(n.args[0]), n.args[0].dtype());
+  std::vector<Column> args;
+  Column flushed;
+  for (const Expr& arg : n.args) args.push_back(Operand(arg, &flushed));
   Column c = MakeColumn(n.type, size_);
   for (std::size_t k = 0; k < size_; ++k) {
     switch (n.intrinsic) {

@@ -34,8 +34,9 @@ using Columns = std::unordered_map<const loop::ExprNode*, Column>;
 
 class Evaluator {
  public:
-  // Both must outlive it.
-  Evaluator(const Arrays& arrays, const Extents& extents) : arrays_(arrays), extents_(extents) {}
+  // Both must outlive it. Arithmetic takes denormals for zero where that of this thread does, as in
+  // kernels; what is only moved keeps its bits.
+  Evaluator(const Arrays& arrays, const Extents& extents);
 
   // Starts a block of `size` elements. Restart forgets what was computed and gives variables their
   // values.
@@ -46,6 +47,7 @@ class Evaluator {
  private:
   Column Constant(DataType type, double f, std::int64_t i) const;
   Column Compute(const loop::Expr& expr);
+  const Column& Operand(const loop::Expr& expr, Column* flushed);
   Column ComputeCast(DataType to, const Column& value, DataType from) const;
   Column ComputeBinary(const loop::BinaryNode& n);
   Column ComputeSelect(const loop::SelectNode& n);
@@ -57,6 +59,7 @@ class Evaluator {
 
   const Arrays& arrays_;
   const Extents& extents_;
+  const bool flushes_denormals_;
   std::size_t size_ = 0;
   std::vector<Columns> scopes_;
   std::vector<bool> active_;  // empty: all

@@ -86,6 +86,12 @@ std::optional<Values> ConstantValues::Read(const Expr& e) const {
     } else {
       values.data.assign(data.data<double>(), data.data<double>() + data.size());
     }
+    // Kernels take denormals for zero.
+    const double least = data.dtype() == Float32 ? std::numeric_limits<float>::min()
+                                                 : std::numeric_limits<double>::min();
+    for (double& value : values.data) {
+      if (std::fabs(value) < least) value = std::copysign(0, value);
+    }
     return values;
   }
   const auto* call = e.As<CallNode>();

@@ -300,7 +300,9 @@ class ForwardFolder : public Folder {
     };
     const NDArray* weight = WeightOf(before);
     if (weight == nullptr) return refuse("the weight is not a constant of the result's type");
+    bool is_divided = false;
     if (!head->inner.scale.empty() && AllPositive(head->inner.scale)) {
+      is_divided = !head->inner.shift.empty();
       for (std::size_t i = 0; i < head->inner.shift.size(); ++i)
         head->inner.shift[i] /= head->inner.scale[i];
       head->outer.scale = Times(head->outer.scale, head->inner.scale);
@@ -312,6 +314,7 @@ class ForwardFolder : public Folder {
       result_shift = ApplyToChannels(*weight, axes, head->outer.shift);
       before_weight.shift.clear();
     } else if (!head->outer.shift.empty() && !head->outer.scale.empty()) {
+      is_divided = true;
       for (std::size_t i = 0; i < before_weight.shift.size(); ++i)
         before_weight.shift[i] /= head->outer.scale[i];
       if (!before_weight.IsFinite())
@@ -320,6 +323,9 @@ class ForwardFolder : public Folder {
     if (Cost(before_weight) + Cost(head->inner) >= head->steps) return std::nullopt;
     const ScaledWeight scaled = ScaleWeight(*weight, axes, {}, head->outer.scale);
     if (scaled.has_overflow) return refuse("the scaled weight is beyond the range of its type");
+    // A shift that was divided by the scale comes back by the weight alone.
+    if (is_divided && scaled.flushed > 0)
+      return refuse("a shift cannot pass a scale for which the weight is too small to be normal");
     report_->flushed += scaled.flushed;
     ++report_->folded;
 

@@ -50,8 +50,11 @@ bool Apply(Arithmetic op, T a, T b, T* out) {
                           : op == Arithmetic::kSubtract ? x - y
                                                         : x * y);
     if (!std::isfinite(*out)) return false;
-    return op != Arithmetic::kMultiply || a == 0 || b == 0 ||
-           !(std::fabs(*out) < std::numeric_limits<T>::min());
+    if (op != Arithmetic::kMultiply) return true;
+    // Kernels take denormals for zero, factors and products alike.
+    const auto is_denormal = [](T v) { return v != 0 && !std::isnormal(v); };
+    if (is_denormal(a) || is_denormal(b)) return false;
+    return a == 0 || b == 0 || std::isnormal(*out);
   } else {
     const auto x = static_cast<std::uint64_t>(a);
     const auto y = static_cast<std::uint64_t>(b);

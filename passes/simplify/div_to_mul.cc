@@ -19,7 +19,7 @@ std::optional<NDArray> Inverted(const NDArray& array) {
   for (std::int64_t i = 0; i < array.size(); ++i) {
     const T value = array.data<T>()[i];
     const T inverse = static_cast<T>(1.0 / static_cast<double>(value));
-    if (!std::isfinite(value) || !std::isnormal(inverse)) return std::nullopt;
+    if (!std::isnormal(value) || !std::isnormal(inverse)) return std::nullopt;
     result.data<T>()[i] = inverse;
   }
   return result;

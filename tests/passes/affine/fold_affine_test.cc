@@ -429,6 +429,36 @@ TEST(FoldAffineTest, ValuesTooSmallToBeNormalBecomeZeroAndAreCounted) {
   EXPECT_TRUE(std::isnan(values[3]));
 }
 
+// The shift, divided by the scale, would be multiplied by a weight that has become zero.
+TEST(FoldAffineTest, AShiftDoesNotPassAScaleThatMakesTheWeightDenormal) {
+  const auto constant = [](Shape shape, float value) {
+    const auto size = static_cast<std::size_t>(NumElements(shape));
+    return ir::Constant::Make(NDArray::FromVector(shape, std::vector<float>(size, value)));
+  };
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2, 3, 3}, Float32));
+  const ir::Expr scaled =
+      ops::Add(ops::Multiply(x, constant({2, 1, 1}, 1.2e-38F)), constant({2, 1, 1}, 1.5F));
+  const ir::Expr activated = ops::Relu(scaled);
+  for (const ir::Expr& image : {scaled, activated}) {
+    const Module before = InferType(Module::FromExpr(
+        ops::Conv2D(image, constant({1, 2, 3, 3}, 0.5F),
+                    {.padding = {1, 1}, .channels = 1, .kernel_size = ops::Ints{3, 3}})));
+    FoldAffineReport report;
+    EXPECT_EQ(FoldAffine(before, &report), before);
+    EXPECT_THAT(report.refusals,
+                ::testing::Contains(::testing::HasSubstr("too small to be normal")));
+  }
+}
+
+// Kernels divide by it as by zero.
+TEST(FoldAffineTest, ADenormalDivisorIsNoFactor) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2}, Float32));
+  const ir::Expr weight = ir::Constant::Make(NDArray::FromVector<float>({2, 2}, {1, 2, 3, 4}));
+  const Module before = InferType(Module::FromExpr(
+      ops::Divide(ops::Dense(x, weight), ir::Constant::Make(NDArray::Scalar(1e-40F)))));
+  EXPECT_EQ(FoldAffine(before), before);
+}
+
 TEST(FoldAffineTest, AChainOfAnyLengthFoldsInTimeOfItsLength) {
   const std::string body =
       LongChain("nn.dense(%x, %k_w, units=None)", "add", "0.5f", 30000) + "%last";

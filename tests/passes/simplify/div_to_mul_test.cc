@@ -41,6 +41,12 @@ TEST(DivToMulTest, WhatHasNoNormalReciprocalStays) {
   }
 }
 
+// Kernels take it for zero, of which the quotient is infinite.
+TEST(DivToMulTest, ADenormalDivisorStays) {
+  const Module before = Divided(NDArray::FromVector<double>({1}, {1e-308}));
+  EXPECT_EQ(DivToMul(before), before);
+}
+
 TEST(DivToMulTest, IntegersAndVariablesStay) {
   const Module integers = Divided(NDArray::FromVector<std::int32_t>({2}, {2, 4}));
   EXPECT_EQ(DivToMul(integers), integers);

@@ -233,6 +233,15 @@ TEST(SimplifyExprTest, ConstantsThatCancelStay) {
   EXPECT_EQ(Body(SimplifyExpr(near)), "add(%x, 0.25f)\n");
 }
 
+// x * 1e-40 is 0 in kernels.
+TEST(SimplifyExprTest, DenormalFactorsStay) {
+  for (const char* body :
+       {"multiply(multiply(%x, 1e-40f), 1e30f)", "multiply(add(%x, 1e-40f), 1e30f)"}) {
+    const Module before = WithConstants("%x: Tensor[(4), float32]", body);
+    EXPECT_EQ(SimplifyExpr(before), before) << body;
+  }
+}
+
 TEST(SimplifyExprTest, AChainOfAnyLengthJoins) {
   const Module after = SimplifyExpr(WithConstants(
       "%x: Tensor[(2), int32]", LongChain("add(%x, 1)", "add", "1", 30000) + "%last"));
