@@ -9,6 +9,9 @@
 #include "tenon/c_api/arrays.h"
 #include "tenon/c_api/handles.h"
 #include "tenon/c_api/options.h"
+#include "tenon/compiler/lower_program.h"
+#include "tenon/ir/flatten.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/runtime/dlpack.h"
 
 namespace tenon::c_api {
@@ -24,32 +27,60 @@ Json Describe(const runtime::Entry& entry) {
   return {{"dtype", entry.dtype.ToString()}, {"shape", shape}};
 }
 
-std::size_t NumResults(const TenonExecutable& executable) {
-  const runtime::Plan& plan = executable.executable.plan();
-  return plan.heads.size() - plan.extents.size();
+// The fields of the result of @main, in a module that is typed for this.
+std::vector<runtime::Entry> ResultsOf(const ir::Module& module) {
+  std::vector<runtime::Entry> results;
+  const ir::Module typed = passes::InferType(module);
+  for (const ir::Type& field : Flatten(typed.Main().body.checked_type())) {
+    const auto* tensor = field.As<ir::TensorTypeNode>();
+    if (tensor == nullptr)
+      throw Unimplemented(StrCat("a result of @main is ", ir::ToString(field), ", no tensor"));
+    results.push_back({.shape = {}, .dtype = tensor->dtype, .extents = tensor->shape});
+  }
+  return results;
+}
+
+std::vector<runtime::Entry> ResultsOf(const runtime::Plan& plan) {
+  std::vector<runtime::Entry> results;
+  for (std::size_t i = 0; i < plan.heads.size() - plan.extents.size(); ++i)
+    results.push_back(plan.entry(plan.heads[i]));
+  return results;
+}
+
+TenonExecutable Compiled(const ir::Module& module, const CompileOptions& options) {
+  if (module.Find("main") && IsProgram(module)) {
+    runtime::Executable executable = ValueOrThrow(Compile(module, options));
+    return {.lowered = {}, .executable = std::move(executable), .results = ResultsOf(module)};
+  }
+  Lowered lowered = ValueOrThrow(Lower(module, options));
+  runtime::Executable executable = ValueOrThrow(Link(lowered, options));
+  std::vector<runtime::Entry> results = ResultsOf(executable.plan());
+  return {std::move(lowered), std::move(executable), std::move(results)};
 }
 
 std::string Describe(const TenonExecutable& executable) {
-  const runtime::Plan& plan = executable.executable.plan();
   Json inputs = Json::array();
-  for (const runtime::Node& node : plan.nodes) {
-    if (node.kind != runtime::NodeKind::kInput) continue;
-    Json input = {{"name", node.name}};
-    input.update(Describe(node.outputs[0]));
+  for (const runtime::InputInfo& info : executable.executable.inputs()) {
+    Json input = {{"name", info.name}};
+    input.update(Describe({.shape = {}, .dtype = info.dtype, .extents = info.extents}));
     inputs.push_back(std::move(input));
   }
   Json results = Json::array();
   const std::vector<std::string>& names = executable.executable.result_names();
-  for (std::size_t i = 0; i < NumResults(executable); ++i) {
+  for (std::size_t i = 0; i < executable.results.size(); ++i) {
     Json result = Json::object();
     if (i < names.size()) result["name"] = names[i];
-    result.update(Describe(plan.entry(plan.heads[i])));
+    result.update(Describe(executable.results[i]));
     results.push_back(std::move(result));
   }
   Json kernels = Json::array();
-  for (std::size_t i = 0; i < executable.lowered.kernels.size(); ++i)
-    kernels.push_back({{"name", executable.lowered.kernels[i].name},
-                       {"implementation", executable.executable.kernels()[i]->implementation()}});
+  const std::vector<LoweredKernel>& lowered = executable.lowered.kernels;
+  for (std::size_t i = 0; i < executable.executable.kernels().size(); ++i) {
+    Json kernel = Json::object();
+    if (i < lowered.size()) kernel["name"] = lowered[i].name;
+    kernel["implementation"] = executable.executable.kernels()[i]->implementation();
+    kernels.push_back(std::move(kernel));
+  }
   // Names of a model may hold any bytes.
   return Json({{"inputs", inputs}, {"results", results}, {"kernels", kernels}})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -63,9 +94,13 @@ constexpr std::pair<const char*, jit::KernelText> kTexts[] = {
 
 std::string KernelText(const TenonExecutable& executable, std::size_t kernel,
                        const std::string& kind) {
-  const std::size_t count = executable.lowered.kernels.size();
+  const std::size_t count = executable.executable.kernels().size();
   if (kernel >= count)
     throw OutOfRange(StrCat("kernel ", kernel, " is asked for; the executable has ", count));
+  if (kind == kExplain && executable.executable.program() != nullptr)
+    throw Unimplemented(
+        "a program, which has control flow or extents that values decide, does not explain its "
+        "kernels");
   if (kind == kExplain) return executable.lowered.kernels[kernel].choice.Explanation();
   for (const auto& [name, text] : kTexts) {
     if (kind == name) return executable.executable.kernels()[kernel]->Text(text);
@@ -78,7 +113,7 @@ std::string KernelText(const TenonExecutable& executable, std::size_t kernel,
 
 void RunInto(const TenonExecutable& executable, const runtime::Inputs& inputs,
              DLManagedTensor** results, std::size_t num_results) {
-  const std::size_t count = NumResults(executable);
+  const std::size_t count = executable.results.size();
   if (num_results != count)
     throw InvalidArgument(
         StrCat(num_results, " results are asked for; the executable has ", count));
@@ -106,9 +141,8 @@ TenonError* tenon_compile(const TenonModule* module, const char* options,
     Required(executable, "where the result goes");
     const tenon::CompileOptions parsed =
         options == nullptr ? tenon::CompileOptions() : tenon::c_api::ParseOptions(options);
-    tenon::Lowered lowered = ValueOrThrow(tenon::Lower(Required(module, "module").module, parsed));
-    auto linked = ValueOrThrow(tenon::Link(lowered, parsed));
-    *executable = new TenonExecutable{std::move(lowered), std::move(linked)};
+    *executable =
+        new TenonExecutable(tenon::c_api::Compiled(Required(module, "module").module, parsed));
   });
 }
 
@@ -119,8 +153,7 @@ TenonError* tenon_describe(const TenonExecutable* executable, TenonText** json) 
 
 TenonError* tenon_num_results(const TenonExecutable* executable, size_t* count) {
   return Run(__func__, [&] {
-    Required(count, "where the number goes") =
-        tenon::c_api::NumResults(Required(executable, "executable"));
+    Required(count, "where the number goes") = Required(executable, "executable").results.size();
   });
 }
 
@@ -154,8 +187,13 @@ TenonError* tenon_kernel_text(const TenonExecutable* executable, size_t kernel, 
 }
 
 TenonError* tenon_graph_json(const TenonExecutable* executable, TenonText** json) {
-  return Run(__func__,
-             [&] { Give(Required(executable, "executable").executable.GraphJson(), json); });
+  return Run(__func__, [&] {
+    const tenon::runtime::Executable& given = Required(executable, "executable").executable;
+    if (given.program() != nullptr)
+      throw tenon::Unimplemented(
+          "a program, which has control flow or extents that values decide, has no single plan");
+    Give(given.GraphJson(), json);
+  });
 }
 
 void tenon_executable_free(TenonExecutable* executable) { delete executable; }

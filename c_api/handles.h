@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "tenon/c_api/tenon_c.h"
@@ -26,8 +27,9 @@ struct TenonModule {
   tenon::ir::Module module;
 };
 struct TenonExecutable {
-  tenon::Lowered lowered;
+  tenon::Lowered lowered;  // of a program, nothing
   tenon::runtime::Executable executable;
+  std::vector<tenon::runtime::Entry> results;  // of which types and shapes are read
 };
 
 namespace tenon::c_api {

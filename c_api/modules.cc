@@ -61,12 +61,18 @@ TenonError* tenon_parse(const char* text, const char* source, TenonModule** modu
 
 TenonError* tenon_read_onnx(const char* path, const char* shapes, TenonModule** module) {
   return Run(__func__, [&] {
-    Give(ValueOrThrow(tenon::onnx_import::LoadOnnx(RequiredText(path, "path"),
-                                                   {.shapes = tenon::c_api::ShapesOf(shapes),
-                                                    .symbolic = true,
-                                                    .control_flow = false,  // tenon_compile: a plan
-                                                    .evaluate = tenon::strategies::EvaluateCall})),
-         module);
+    tenon::onnx_import::ImportOptions options{.shapes = tenon::c_api::ShapesOf(shapes),
+                                              .symbolic = true,
+                                              .control_flow = false,
+                                              .evaluate = tenon::strategies::EvaluateCall};
+    const std::string file = RequiredText(path, "path");
+    auto read = tenon::onnx_import::LoadOnnx(file, options);
+    if (read.status().code() == absl::StatusCode::kUnimplemented) {
+      options.control_flow = true;
+      if (auto program = tenon::onnx_import::LoadOnnx(file, options); program.ok())
+        read = std::move(program);
+    }
+    Give(ValueOrThrow(std::move(read)), module);
   });
 }
 

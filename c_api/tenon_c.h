@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /* What was added later stands at its version. */
-#define TENON_C_API_VERSION 2
+#define TENON_C_API_VERSION 3
 /* That of the library, at least that of the header. */
 int tenon_c_api_version(void);
 
@@ -90,7 +90,9 @@ void tenon_expr_free(TenonExpr* expr);
 TenonError* tenon_module_from_expr(const TenonExpr* expr, TenonModule** module);
 /* Relay text, or Relax text if it begins like that. `source` names it in errors. */
 TenonError* tenon_parse(const char* text, const char* source, TenonModule** module);
-/* shapes: a JSON object of what the model leaves open, {"x": [1, 3, 48, 192]}, or NULL. */
+/* shapes: a JSON object of what the model leaves open, {"x": [1, 3, 48, 192]}, or NULL. Where it
+ * is possible, branches of an If are both computed and a Loop is unrolled; otherwise the module is
+ * a program (since version 3). */
 TenonError* tenon_read_onnx(const char* path, const char* shapes, TenonModule** module);
 /* passes: names in order, some with options: "InferType,FuseOps{extended}". */
 TenonError* tenon_run_passes(const TenonModule* module, const char* passes, TenonModule** changed);
@@ -111,6 +113,9 @@ void tenon_module_free(TenonModule* module);
  * "cache_dir": texts; "disabled_passes", "required_passes": lists of names. */
 TenonError* tenon_compile(const TenonModule* module, const char* options,
                           TenonExecutable** executable);
+/* Since version 3, a module may be a program: one with ifs or recursion, or with extents in its
+ * middle that values decide, as of detectors with non-maximum suppression. The kernels of a
+ * program have no names and are not explained, and it has no plan in JSON. */
 /* JSON: {"inputs": [{"name", "dtype", "shape"}], "results": [{"name", "dtype", "shape"}],
  * "kernels": [{"name", "implementation"}]}. Extents that are expressions of variables are texts.
  * Results have names (since version 2) where the model gives them some. */

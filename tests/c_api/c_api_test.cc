@@ -152,12 +152,17 @@ TEST(CApiTest, TextsOfOperatorsModulesAndKernelsCanBeRead) {
   tenon_executable_free(executable);
 }
 
-// Fields of protocol buffers of fewer than 128 bytes: a message or a text, and a number.
-std::string Field(int number, const std::string& bytes) {
-  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+// Fields of protocol buffers: a message or a text, and a number.
+std::string Varint(std::size_t value) {
+  std::string bytes;
+  for (; value > 127; value >>= 7) bytes += static_cast<char>((value & 127) | 128);
+  return bytes + static_cast<char>(value);
 }
-std::string Field(int number, int value) {
-  return {static_cast<char>(number << 3), static_cast<char>(value)};
+std::string Field(std::size_t number, const std::string& bytes) {
+  return Varint(number << 3 | 2) + Varint(bytes.size()) + bytes;
+}
+std::string Field(std::size_t number, int value) {
+  return Varint(number << 3) + Varint(static_cast<std::size_t>(value));
 }
 
 // y = Relu(x) of float32 elements, (n, 3).
@@ -200,6 +205,91 @@ TEST(CApiTest, AnOnnxModelIsReadCompiledAndRun) {
     tenon_module_free(module);
   }
   std::remove(path.c_str());
+}
+
+// y = If(c): Identity(x) or else Transpose(x), of float32 elements, (2, 3).
+std::string IfModel() {
+  const auto named = [](const char* name, int type, const std::string& shape) {
+    return Field(1, std::string(name)) + Field(2, Field(1, Field(1, type) + Field(2, shape)));
+  };
+  const auto branch = [](const char* attribute, const char* op) {
+    const std::string node =
+        Field(1, std::string("x")) + Field(2, std::string("b")) + Field(4, std::string(op));
+    const std::string graph =
+        Field(1, node) + Field(2, std::string("branch")) + Field(12, Field(1, std::string("b")));
+    return Field(5, Field(1, std::string(attribute)) + Field(6, graph) + Field(20, 5));
+  };
+  const std::string node = Field(1, std::string("c")) + Field(2, std::string("y")) +
+                           Field(4, std::string("If")) + branch("then_branch", "Identity") +
+                           branch("else_branch", "Transpose");
+  const std::string shape = Field(1, Field(1, 2)) + Field(1, Field(1, 3));
+  const std::string graph = Field(1, node) + Field(2, std::string("graph")) +
+                            Field(11, named("c", 9, "")) + Field(11, named("x", 1, shape)) +
+                            Field(12, Field(1, std::string("y")));
+  return Field(1, 8) + Field(7, graph) + Field(8, Field(2, 17));
+}
+
+TEST(CApiTest, AnOnnxModelThatNeedsControlFlowIsAProgram) {
+  const std::string path = testing::TempDir() + "c_api_if.onnx";
+  std::ofstream(path, std::ios::binary) << IfModel();
+  TenonModule* module = nullptr;
+  ASSERT_EQ(MessageOf(tenon_read_onnx(path.c_str(), nullptr, &module)), "");
+  TenonExecutable* executable = nullptr;
+  ASSERT_EQ(MessageOf(tenon_compile(module, nullptr, &executable)), "");
+  tenon_module_free(module);
+  Floats x({2, 3}, {1, 2, 3, 4, 5, 6});
+  bool condition = true;
+  DLTensor c{};
+  c.data = &condition;
+  c.device = {kDLCPU, 0};
+  c.dtype = {6, 8, 1};  // kDLBool, which headers before DLPack 0.8 lack
+  const char* names[] = {"c", "x"};
+  const DLTensor* inputs[] = {&c, &x.tensor};
+  for (const bool yes : {true, false}) {
+    condition = yes;
+    DLManagedTensor* result = nullptr;
+    ASSERT_EQ(MessageOf(tenon_run(executable, names, inputs, 2, &result, 1)), "");
+    EXPECT_EQ(result->dl_tensor.shape[0], yes ? 2 : 3);
+    EXPECT_EQ(static_cast<const float*>(result->dl_tensor.data)[1], yes ? 2 : 4);
+    result->deleter(result);
+  }
+  tenon_executable_free(executable);
+  std::remove(path.c_str());
+}
+
+TEST(CApiTest, AProgramIsDescribedAndRunWithoutAPlan) {
+  TenonExecutable* executable = Compiled(
+      "def @main(%x: Tensor[(4), float32]) {\n"
+      "  %0 = argwhere(%x);\n"
+      "  (multiply(cast(%0, dtype=\"float32\"), 2f), exp(%x))\n}");
+  TenonText* text = nullptr;
+  EXPECT_EQ(MessageOf(tenon_describe(executable, &text)), "");
+  const std::string described = Taken(text);
+  EXPECT_THAT(described, HasSubstr(R"("inputs":[{"name":"x","dtype":"float32","shape":[4]}])"));
+  EXPECT_THAT(described, HasSubstr(R"({"dtype":"float32","shape":[4]}])"));
+  EXPECT_THAT(described, HasSubstr(R"("kernels":[{"implementation":"tenon"})"));
+  std::size_t count = 0;
+  EXPECT_EQ(MessageOf(tenon_num_results(executable, &count)), "");
+  ASSERT_EQ(count, 2U);
+  const char* names[] = {"x"};
+  DLManagedTensor* results[2] = {};
+  for (const auto& [values, found] : {std::pair{std::vector<float>{0, 1, 0, 2}, 2},
+                                      std::pair{std::vector<float>{0, 0, 0, 0}, 0}}) {
+    Floats x({4}, values);
+    const DLTensor* inputs[] = {&x.tensor};
+    ASSERT_EQ(MessageOf(tenon_run(executable, names, inputs, 1, results, 2)), "");
+    EXPECT_EQ(results[0]->dl_tensor.shape[0], found);
+    if (found == 2) {
+      EXPECT_EQ(static_cast<const float*>(results[0]->dl_tensor.data)[1], 6);
+    }
+    for (DLManagedTensor* result : results) result->deleter(result);
+  }
+  EXPECT_EQ(MessageOf(tenon_kernel_text(executable, 0, "llvm", &text)), "");
+  EXPECT_THAT(Taken(text), HasSubstr("define"));
+  EXPECT_THAT(MessageOf(tenon_kernel_text(executable, 0, "explain", &text)),
+              HasSubstr("does not explain its kernels"));
+  EXPECT_THAT(MessageOf(tenon_graph_json(executable, &text)), HasSubstr("has no single plan"));
+  tenon_executable_free(executable);
 }
 
 TEST(CApiTest, AnOnnxModelThatIsNotThereAndWrongShapesAreRefused) {
