@@ -2,6 +2,7 @@
    sorting. Kernels of this process call them here; exported C holds a copy of this file, and
    exported machine code is linked with one. Nothing is kept between calls, and all memory comes
    from the caller, so they may run on many threads at once. */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -283,33 +284,99 @@ static int64_t tenon_image_of(float index, int64_t images) {
   return index < (float)images - 1.0F ? (int64_t)index : images - 1;
 }
 
-static float tenon_pool_bin(const float* image, int64_t height, int64_t width, float top,
-                            float left, float bin_height, float bin_width, int64_t rows,
-                            int64_t columns, int64_t takes_max) {
-  float sum = 0.0F;
-  int64_t count = rows * columns, i, j;
+/* Samples of an axis whose places are computed once for all channels. */
+enum { TENON_MOST_SAMPLES = 256 };
+
+/* Those of a bin of `size` that begins at `start`. */
+static void tenon_place_samples(float start, float size, int64_t first, int64_t count,
+                                int64_t samples, int64_t extent, tenon_sample* to) {
+  int64_t i;
+  for (i = 0; i < count; ++i)
+    to[i] = tenon_sample_at(start + ((float)(first + i) + 0.5F) * size / (float)samples, extent);
+}
+
+/* Adds the samples at rows `y` and columns `x` to `sum`, or takes the greatest of all. */
+static float tenon_pool(float sum, const float* image, int64_t width, const tenon_sample* y,
+                        int64_t rows, const tenon_sample* x, int64_t columns, int64_t takes_max) {
+  int64_t i, j;
   for (i = 0; i < rows; ++i) {
-    const tenon_sample y =
-        tenon_sample_at(top + ((float)i + 0.5F) * bin_height / (float)rows, height);
+    const float* low = image + y[i].low * width;
+    const float* high = image + y[i].high * width;
     for (j = 0; j < columns; ++j) {
-      const tenon_sample x =
-          tenon_sample_at(left + ((float)j + 0.5F) * bin_width / (float)columns, width);
       float a = 0.0F, b = 0.0F, c = 0.0F, d = 0.0F;
-      if (!y.outside && !x.outside) {
-        a = y.below * x.below * image[y.low * width + x.low];
-        b = y.below * x.above * image[y.low * width + x.high];
-        c = y.above * x.below * image[y.high * width + x.low];
-        d = y.above * x.above * image[y.high * width + x.high];
+      if (!y[i].outside && !x[j].outside) {
+        a = y[i].below * x[j].below * low[x[j].low];
+        b = y[i].below * x[j].above * low[x[j].high];
+        c = y[i].above * x[j].below * high[x[j].low];
+        d = y[i].above * x[j].above * high[x[j].high];
       }
       if (takes_max) {
-        const float most = tenon_greater(tenon_greater(a, b), tenon_greater(c, d));
-        sum = i + j == 0 ? most : tenon_greater(sum, most);
+        sum = tenon_greater(sum, tenon_greater(tenon_greater(a, b), tenon_greater(c, d)));
       } else {
         sum += a + b + c + d;
       }
     }
   }
-  return takes_max ? sum : sum / (float)(count > 0 ? count : 1);
+  return sum;
+}
+
+/* A region in one image. `out` takes channels x bins. */
+typedef struct {
+  float top, left, bin_height, bin_width;
+  int64_t rows, columns; /* samples of a bin */
+} tenon_region;
+
+static void tenon_pool_few(const float* image, int64_t channels, int64_t height, int64_t width,
+                           tenon_region r, int64_t pooled_height, int64_t pooled_width,
+                           int64_t takes_max, float* out) {
+  tenon_sample ys[TENON_MOST_SAMPLES], xs[TENON_MOST_SAMPLES];
+  const int64_t count = r.rows * r.columns;
+  const float start = takes_max && count > 0 ? -INFINITY : 0.0F;
+  int64_t c, y, x;
+  for (y = 0; y < pooled_height; ++y)
+    tenon_place_samples(r.top + (float)y * r.bin_height, r.bin_height, 0, r.rows, r.rows, height,
+                        ys + y * r.rows);
+  for (x = 0; x < pooled_width; ++x)
+    tenon_place_samples(r.left + (float)x * r.bin_width, r.bin_width, 0, r.columns, r.columns,
+                        width, xs + x * r.columns);
+  for (c = 0; c < channels; ++c) {
+    const float* plane = image + c * height * width;
+    for (y = 0; y < pooled_height; ++y) {
+      for (x = 0; x < pooled_width; ++x) {
+        const float sum = tenon_pool(start, plane, width, ys + y * r.rows, r.rows,
+                                     xs + x * r.columns, r.columns, takes_max);
+        *out++ = takes_max ? sum : sum / (float)(count > 0 ? count : 1);
+      }
+    }
+  }
+}
+
+static void tenon_pool_many(const float* image, int64_t channels, int64_t height, int64_t width,
+                            tenon_region r, int64_t pooled_height, int64_t pooled_width,
+                            int64_t takes_max, float* out) {
+  tenon_sample ys[1], xs[TENON_MOST_SAMPLES];
+  const int64_t count = r.rows * r.columns;
+  int64_t c, y, x, i, j;
+  for (c = 0; c < channels; ++c) {
+    const float* plane = image + c * height * width;
+    for (y = 0; y < pooled_height; ++y) {
+      for (x = 0; x < pooled_width; ++x) {
+        float sum = takes_max && count > 0 ? -INFINITY : 0.0F;
+        for (i = 0; i < r.rows; ++i) {
+          tenon_place_samples(r.top + (float)y * r.bin_height, r.bin_height, i, 1, r.rows, height,
+                              ys);
+          for (j = 0; j < r.columns; j += TENON_MOST_SAMPLES) {
+            const int64_t left = r.columns - j;
+            const int64_t some = left < TENON_MOST_SAMPLES ? left : TENON_MOST_SAMPLES;
+            tenon_place_samples(r.left + (float)x * r.bin_width, r.bin_width, j, some, r.columns,
+                                width, xs);
+            sum = tenon_pool(sum, plane, width, ys, 1, xs, some, takes_max);
+          }
+        }
+        *out++ = takes_max ? sum : sum / (float)(count > 0 ? count : 1);
+      }
+    }
+  }
 }
 
 TENON_LIBRARY void tenon_lib_roi_align(const void* data, const void* rois, void* out,
@@ -318,31 +385,33 @@ TENON_LIBRARY void tenon_lib_roi_align(const void* data, const void* rois, void*
                                        int64_t pooled_width, double spatial_scale,
                                        int64_t sample_ratio, int64_t takes_max, int64_t aligned) {
   const float scale = (float)spatial_scale, offset = aligned ? 0.5F : 0.0F;
-  float* result = (float*)out;
-  int64_t r, c, y, x;
-  for (r = 0; r < count; ++r) {
-    const float* roi = (const float*)rois + r * 5;
-    const float left = roi[1] * scale - offset, top = roi[2] * scale - offset;
-    float roi_width = roi[3] * scale - offset - left, roi_height = roi[4] * scale - offset - top;
-    float bin_height, bin_width;
-    const int64_t image = tenon_image_of(roi[0], images);
-    int64_t rows, columns;
+  int64_t i;
+  for (i = 0; i < count; ++i) {
+    const float* roi = (const float*)rois + i * 5;
+    const float* image =
+        (const float*)data + tenon_image_of(roi[0], images) * channels * height * width;
+    float* result = (float*)out + i * channels * pooled_height * pooled_width;
+    tenon_region r;
+    float roi_width, roi_height;
+    r.left = roi[1] * scale - offset;
+    r.top = roi[2] * scale - offset;
+    roi_width = roi[3] * scale - offset - r.left;
+    roi_height = roi[4] * scale - offset - r.top;
     if (!aligned) {
       roi_width = tenon_greater(roi_width, 1.0F);
       roi_height = tenon_greater(roi_height, 1.0F);
     }
-    bin_height = roi_height / (float)pooled_height;
-    bin_width = roi_width / (float)pooled_width;
-    rows = tenon_samples(bin_height, sample_ratio);
-    columns = tenon_samples(bin_width, sample_ratio);
-    for (c = 0; c < channels; ++c) {
-      const float* plane = (const float*)data + (image * channels + c) * height * width;
-      for (y = 0; y < pooled_height; ++y) {
-        for (x = 0; x < pooled_width; ++x)
-          *result++ = tenon_pool_bin(plane, height, width, top + (float)y * bin_height,
-                                     left + (float)x * bin_width, bin_height, bin_width, rows,
-                                     columns, takes_max);
-      }
+    r.bin_height = roi_height / (float)pooled_height;
+    r.bin_width = roi_width / (float)pooled_width;
+    r.rows = tenon_samples(r.bin_height, sample_ratio);
+    r.columns = tenon_samples(r.bin_width, sample_ratio);
+    if (r.rows <= TENON_MOST_SAMPLES / pooled_height &&
+        r.columns <= TENON_MOST_SAMPLES / pooled_width) {
+      tenon_pool_few(image, channels, height, width, r, pooled_height, pooled_width, takes_max,
+                     result);
+    } else {
+      tenon_pool_many(image, channels, height, width, r, pooled_height, pooled_width, takes_max,
+                      result);
     }
   }
 }
@@ -524,18 +593,48 @@ TENON_LIBRARY void tenon_lib_sparse_multiply(const void* data, const void* indic
 
 /* --- suppression */
 
-static float tenon_overlap(const float* a, const float* b) {
-  const float ay1 = a[0] < a[2] ? a[0] : a[2], ay2 = a[0] < a[2] ? a[2] : a[0];
-  const float ax1 = a[1] < a[3] ? a[1] : a[3], ax2 = a[1] < a[3] ? a[3] : a[1];
-  const float by1 = b[0] < b[2] ? b[0] : b[2], by2 = b[0] < b[2] ? b[2] : b[0];
-  const float bx1 = b[1] < b[3] ? b[1] : b[3], bx2 = b[1] < b[3] ? b[3] : b[1];
-  const float height = (ay2 < by2 ? ay2 : by2) - (ay1 > by1 ? ay1 : by1);
-  const float width = (ax2 < bx2 ? ax2 : bx2) - (ax1 > bx1 ? ax1 : bx1);
-  const float area_a = (ay2 - ay1) * (ax2 - ax1), area_b = (by2 - by1) * (bx2 - bx1);
-  float both;
-  if (!(height > 0.0F) || !(width > 0.0F)) return 0.0F;
-  both = height * width;
-  return area_a > 0.0F && area_b > 0.0F ? both / (area_a + area_b - both) : 0.0F;
+/* Boxes by corners in order, in `room` places for each number. */
+typedef struct {
+  float *y1, *x1, *y2, *x2, *area;
+} tenon_boxes;
+
+static tenon_boxes tenon_boxes_in(void* memory, int64_t room) {
+  tenon_boxes b;
+  b.y1 = (float*)memory;
+  b.x1 = b.y1 + room;
+  b.y2 = b.x1 + room;
+  b.x2 = b.y2 + room;
+  b.area = b.x2 + room;
+  return b;
+}
+
+static void tenon_put_box(tenon_boxes b, int64_t at, const float* box) {
+  b.y1[at] = box[0] < box[2] ? box[0] : box[2];
+  b.y2[at] = box[0] < box[2] ? box[2] : box[0];
+  b.x1[at] = box[1] < box[3] ? box[1] : box[3];
+  b.x2[at] = box[1] < box[3] ? box[3] : box[1];
+  b.area[at] = (b.y2[at] - b.y1[at]) * (b.x2[at] - b.x1[at]);
+}
+
+/* Whether box `at` overlaps one of the first `at` boxes by more than `most`, as a part of their
+   union. Blocks without branches become vectors. */
+static int tenon_overlaps(tenon_boxes b, int64_t at, float most) {
+  const float y1 = b.y1[at], x1 = b.x1[at], y2 = b.y2[at], x2 = b.x2[at], area = b.area[at];
+  const int zero_is_more = 0.0F > most; /* boxes that do not meet overlap by 0 */
+  int64_t begin, j;
+  for (begin = 0; begin < at; begin += 64) {
+    const int64_t end = at - begin < 64 ? at : begin + 64;
+    int any = 0;
+    for (j = begin; j < end; ++j) {
+      const float height = (y2 < b.y2[j] ? y2 : b.y2[j]) - (y1 > b.y1[j] ? y1 : b.y1[j]);
+      const float width = (x2 < b.x2[j] ? x2 : b.x2[j]) - (x1 > b.x1[j] ? x1 : b.x1[j]);
+      const float both = height * width, part = both / (area + b.area[j] - both);
+      const int meet = (height > 0.0F) & (width > 0.0F) & (area > 0.0F) & (b.area[j] > 0.0F);
+      any |= (meet & (part > most)) | ((meet ^ 1) & zero_is_more);
+    }
+    if (any) return 1;
+  }
+  return 0;
 }
 
 /* Indices of the scores above the threshold in falling order, at the start of `order`, after which
@@ -560,7 +659,9 @@ TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, con
   const int64_t limit = *(const int64_t*)most;
   int64_t* next = (int64_t*)selected;
   int64_t* order = (int64_t*)scratch;
-  int64_t image, class_index, i, j, total = 0;
+  /* In the memory of the sort, which is over then. */
+  const tenon_boxes in_order = tenon_boxes_in(order + spatial, spatial);
+  int64_t image, class_index, i, total = 0;
   for (image = 0; image < images; ++image) {
     const float* image_boxes = (const float*)boxes + image * spatial * 4;
     for (class_index = 0; class_index < classes; ++class_index) {
@@ -568,16 +669,12 @@ TENON_LIBRARY void tenon_lib_suppress(const void* boxes, const void* scores, con
       const int64_t count = tenon_candidates(row, *(const float*)threshold, spatial, order);
       int64_t kept = 0;
       for (i = 0; i < count && kept < limit; ++i) {
-        int stays = 1;
-        /* Those that are kept move to the front of the order. */
-        for (j = 0; stays && j < kept; ++j)
-          stays = !(tenon_overlap(image_boxes + order[i] * 4, image_boxes + order[j] * 4) >
-                    *(const float*)overlap);
-        if (!stays) continue;
-        order[kept++] = order[i];
+        tenon_put_box(in_order, kept, image_boxes + order[i] * 4);
+        if (tenon_overlaps(in_order, kept, *(const float*)overlap)) continue;
+        ++kept;
         *next++ = image;
         *next++ = class_index;
-        *next++ = order[kept - 1];
+        *next++ = order[i];
         ++total;
       }
     }

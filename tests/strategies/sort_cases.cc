@@ -250,7 +250,8 @@ void AddBoxes(std::vector<OpCase>* cases) {
       With(F("r", {3, 5}), {0, 1.25, 0.5, 7.5, 5.75, 1, -2, 3, 6, 12, 1, 4.5, 4.25, 4.75, 4.5});
   for (const char* mode : {"avg", "max"}) {
     for (const bool aligned : {false, true}) {
-      for (const std::int64_t ratio : {0, 2}) {
+      // The last one takes more samples than are placed ahead for a region.
+      for (const std::int64_t ratio : {0, 2, 131}) {
         cases->push_back(
             {StrCat("roi_align_", mode, aligned ? "_aligned" : "", "_ratio_", ratio),
              {F("x", {2, 3, 9, 7}), rois},
@@ -266,6 +267,17 @@ void AddBoxes(std::vector<OpCase>* cases) {
                      With(F("o", {1}), {0.3}), With(F("t", {1}), {0.2})},
                     "vision.all_class_non_max_suppression(%b, %s, %m, %o, %t)",
                     Suppressed});
+  // Boxes are compared in blocks of 64. An overlap below 0 leaves one box of each class.
+  for (const double overlap : {0.02, 0.9, -1.0}) {
+    cases->push_back(
+        {StrCat("all_class_non_max_suppression_of_many_", overlap < 0     ? "below_0"
+                                                          : overlap < 0.5 ? "low"
+                                                                          : "high"),
+         {F("b", {1, 211, 4}, 0, 8), F("s", {1, 2, 211}, 0, 1), With(L("m", {1}), {200}),
+          With(F("o", {1}), {overlap}), With(F("t", {1}), {0.01})},
+         "vision.all_class_non_max_suppression(%b, %s, %m, %o, %t)",
+         Suppressed});
+  }
 }
 
 void AddBoxLists(std::vector<OpCase>* cases) {
