@@ -102,7 +102,7 @@ RandomModule AddControlFlow(const RandomModule& given, Random& random) {
   const ir::Module module =
       random.Chance(30) ? Looped(given.module, brancher.params(), body, random)
                         : given.module.With("main", ir::Function::Make(brancher.params(), body));
-  return {passes::InferType(module), brancher.inputs()};
+  return {passes::InferType(module), brancher.inputs(), given.floats};
 }
 
 }  // namespace tenon::verify

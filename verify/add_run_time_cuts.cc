@@ -1,5 +1,6 @@
 #include "tenon/verify/add_run_time_cuts.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -32,8 +33,11 @@ RandomModule AddRunTimeCuts(const RandomModule& given, Random& random) {
       return e;
     const Shape shape = ir::StaticShape(type, "a value");
     if (shape.empty()) return e;
-    const std::int64_t axis = random.Below(static_cast<std::int64_t>(shape.size()));
-    const std::int64_t count = SomeCount(shape[static_cast<std::size_t>(axis)], random);
+    const auto rank = static_cast<std::int64_t>(shape.size());
+    // An axis that is not there must be refused by its type.
+    const std::int64_t axis = random.Chance(2) ? rank + random.Below(6) : random.Below(rank);
+    const std::int64_t count =
+        SomeCount(shape[static_cast<std::size_t>(std::min(axis, rank - 1))], random);
     const std::string name = StrCat("count", params.size());
     params.push_back(ir::Var::Make(name, ir::TensorTypeOf({1}, Int64)));
     made.inputs.push_back(NDArray::FromVector<std::int64_t>({1}, {count}));

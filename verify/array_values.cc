@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <limits>
 
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -107,12 +109,34 @@ NDArray RandomArray(Shape shape, DataType type, Random& random) {
   return array;
 }
 
+double LeastNormal(DataType type) {
+  if (type == Float64) return std::numeric_limits<double>::min();
+  return std::ldexp(1, type == Float16 ? -14 : -126);
+}
+
 NDArray WithSpecialValues(const NDArray& array, Random& random) {
   static constexpr double kSpecial[] = {NAN, HUGE_VAL, -HUGE_VAL};
   NDArray special = NDArray::Empty(array.shape(), array.dtype());
   for (std::int64_t i = 0; i < array.size(); ++i)
     SetFloat(special, i, random.Chance(12) ? kSpecial[random.Below(3)] : FloatAt(array, i));
   return special;
+}
+
+NDArray WithTinyValues(const NDArray& array, Random& random) {
+  if (!array.dtype().is_float()) return array;
+  const double least = LeastNormal(array.dtype());
+  const double tiny[] = {0.0,       least,     least * 1.5,
+                         least / 2, least / 4, least * RoundingError(array.dtype()) * 2};
+  NDArray changed = NDArray::Empty(array.shape(), array.dtype());
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    double value = FloatAt(array, i);
+    if (random.Chance(40)) {
+      value = tiny[random.Below(std::size(tiny))];
+      if (random.Chance(50)) value = -value;
+    }
+    SetFloat(changed, i, value);
+  }
+  return changed;
 }
 
 NDArray WithEnds(const NDArray& array, Random& random) {
@@ -169,8 +193,24 @@ std::optional<Difference> FirstDifference(const NDArray& actual, const NDArray& 
   return std::nullopt;
 }
 
+bool IsZeroOrDenormal(const NDArray& array, std::int64_t element) {
+  const double value = FloatAt(array, element);
+  if (array.dtype() == Float16) return value == 0;
+  return std::abs(value) < LeastNormal(array.dtype());
+}
+
 double LargestMagnitude(const NDArray& array) {
   return LargestFinite(array, [&](std::int64_t i) { return FloatAt(array, i); });
+}
+
+double LeastMagnitude(const NDArray& array) {
+  if (!array.dtype().is_float() || array.size() == 0) return 0;
+  double least = HUGE_VAL;
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    const double value = std::abs(FloatAt(array, i));
+    if (!(value >= least)) least = std::isnan(value) ? 0 : value;
+  }
+  return least;
 }
 
 double LargestDifference(const NDArray& actual, const NDArray& expected) {
@@ -194,6 +234,28 @@ NDArray Nudged(const NDArray& array, double relative, Random& random) {
     SetFloat(nudged, i, FloatAt(array, i) * (1 + relative * part));
   }
   return nudged;
+}
+
+NDArray WithOtherSigns(const NDArray& array, Random& random) {
+  if (!array.dtype().is_float()) return array;
+  NDArray changed = array.Clone();
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    const double value = FloatAt(array, i);
+    if (value == 0 && random.Chance(50)) SetFloat(changed, i, -value);
+  }
+  return changed;
+}
+
+NDArray WithoutTinyValues(const NDArray& array, Random& random) {
+  // Halves are computed in float32, which holds their denormals.
+  if (!array.dtype().is_float() || array.dtype() == Float16) return array;
+  const double limit = LeastNormal(array.dtype()) * 0x1p12;
+  NDArray changed = array.Clone();
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    const double value = FloatAt(array, i);
+    if (std::abs(value) < limit && random.Chance(50)) SetFloat(changed, i, std::copysign(0, value));
+  }
+  return changed;
 }
 
 NDArray RoundedTo(const NDArray& array, int bits) {

@@ -41,6 +41,11 @@ double RoundingError(DataType type);
 NDArray RandomArray(Shape shape, DataType type, Random& random);
 // A floating array with some elements replaced by NaN and infinities.
 NDArray WithSpecialValues(const NDArray& array, Random& random);
+// The least normal number of a floating type.
+double LeastNormal(DataType type);
+// A floating array with some elements replaced by zeros of both signs, denormal numbers and normal
+// ones next to these; other arrays stay.
+NDArray WithTinyValues(const NDArray& array, Random& random);
 // An array of integers with some elements replaced by the ends of the type, and by values next to
 // these and to zero.
 NDArray WithEnds(const NDArray& array, Random& random);
@@ -59,13 +64,22 @@ struct Difference {
 // infinity equals only itself; integers must be equal. Both arrays must have one shape and type.
 std::optional<Difference> FirstDifference(const NDArray& actual, const NDArray& expected,
                                           double tolerance);
+// Whether kernels take the floating element for zero.
+bool IsZeroOrDenormal(const NDArray& array, std::int64_t element);
 // The largest magnitude in a floating array, without infinities and NaN; 0 for integers.
 double LargestMagnitude(const NDArray& array);
+// The least magnitude; 0 for integers and for no elements.
+double LeastMagnitude(const NDArray& array);
 double LargestDifference(const NDArray& actual, const NDArray& expected);
 // Whether no element is NaN or infinite.
 bool IsFinite(const NDArray& array);
 // The array with floating elements changed by up to `relative` of their magnitude; others stay.
 NDArray Nudged(const NDArray& array, double relative, Random& random);
+// The array with other signs of floating zeros.
+NDArray WithOtherSigns(const NDArray& array, Random& random);
+// The array with some floating elements that are barely normal replaced by zeros, as if a factor
+// had made them denormal before.
+NDArray WithoutTinyValues(const NDArray& array, Random& random);
 // The array with floating elements rounded to the nearest number of `bits` significant bits, ties
 // to even.
 NDArray RoundedTo(const NDArray& array, int bits);

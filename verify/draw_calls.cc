@@ -1,3 +1,5 @@
+#include <iterator>
+
 #include "tenon/ops/builders.h"
 #include "tenon/ops/qnn_builders.h"
 #include "tenon/support/error.h"
@@ -130,6 +132,86 @@ Expr DrawCast(ModuleDraft& draft) {
   static const std::vector<DataType>& edge_types = *new std::vector<DataType>{
       Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float32, Float64, Bool};
   return ops::Cast(draft.Some(), random.Of(draft.is_of_edges() ? edge_types : types));
+}
+
+Expr DrawRounding(ModuleDraft& draft) {
+  Random& random = draft.special_random();
+  const Expr x = draft.Some();
+  if (random.Chance(40)) {
+    const auto bound = [&] { return static_cast<double>(random.Below(9) - 4) / 2; };
+    const double low = bound();
+    return ops::Clip(x, low, bound());
+  }
+  const DataType type = draft.TypeOf(x);
+  if (type.is_int() || type.is_uint()) {
+    // A product of 64 bits that wraps around, as in hashes, and its quotient or remainder.
+    const auto number = [&] {
+      constexpr std::int64_t kNumbers[] = {1000, std::int64_t{1} << 40, 6364136223846793005,
+                                           std::int64_t{1} << 62, -7};
+      return ir::Constant::Make(NDArray::Scalar(kNumbers[random.Below(std::size(kNumbers))]));
+    };
+    const Expr product = ops::Multiply(ops::Cast(x, Int64), number());
+    return ops::CallOp(
+        "negative",
+        {ops::CallOp(random.Chance(50) ? "floor_divide" : "floor_mod",
+                     {random.Chance(50) ? ops::Add(product, number()) : product, number()})});
+  }
+  if (type != Float32) throw InvalidArgument("other types have other steps");
+  const Expr large = ops::Scalar(random.Chance(50) ? 0x1.8p23 : -0x1.8p22, Float32);
+  return random.Chance(50) ? ops::Subtract(ops::Add(x, large), large)
+                           : ops::Add(ops::Subtract(x, large), large);
+}
+
+Expr DrawSpecial(ModuleDraft& draft) {
+  Random& random = draft.special_random();
+  const Expr x = draft.Some();
+  const DataType type = draft.TypeOf(x);
+  if (!type.is_float()) throw InvalidArgument("no special values");
+  const Shape shape = draft.ShapeOf(x);
+  const auto unary = [&](const char* op) { return ops::CallOp(op, {x}); };
+  const auto binary = [&](const char* op) {
+    const Expr y = random.Chance(50) ? draft.OfShape(shape, type) : ops::Scalar(0, type);
+    return random.Chance(50) ? ops::CallOp(op, {x, y}) : ops::CallOp(op, {y, x});
+  };
+  switch (random.Below(12)) {
+    case 0:
+      return ops::Divide(ops::Scalar(1, type), x);
+    case 1:
+      return ops::Divide(draft.OfShape(shape, type), x);
+    case 2:
+      return binary(random.Of(std::vector<const char*>{"greater", "less", "greater_equal",
+                                                       "less_equal", "equal", "not_equal"}));
+    case 3:
+      return binary(random.Of(std::vector<const char*>{"maximum", "minimum"}));
+    case 4:
+      return ops::Cast(x, random.Of(std::vector<DataType>{Bool, Int8, UInt8, Int32, Int64}));
+    case 5:
+      return unary(random.Of(std::vector<const char*>{"isnan", "isinf", "isfinite"}));
+    case 6:
+      return unary(random.Of(
+          std::vector<const char*>{"sign", "sqrt", "abs", "negative", "floor", "ceil", "tanh"}));
+    case 7:
+      return ops::Clip(x, -0.5, random.Chance(50) ? 0 : 1);
+    case 8: {
+      if (shape.empty()) throw InvalidArgument("a scalar has no axis");
+      const std::int64_t axis = draft.SomeAxis(x);
+      return ops::CallOp(
+          random.Chance(50) ? "argmax" : "argmin", {x},
+          attrs::Attrs::Make(ops::ArgReduceAttrs{.axis = ops::Ints{axis}, .keepdims = true}));
+    }
+    case 9:
+    case 10: {
+      // The sign bit of each number; NaN may have any.
+      const DataType bits = type == Float64 ? Int64 : type == Float32 ? Int32 : Int16;
+      const Expr sign = ops::CallOp(
+          "less", {ops::CallOp("reinterpret", {x}, attrs::Attrs::Make(ops::CastAttrs{bits})),
+                   ops::Scalar(0, bits)});
+      return ops::CallOp("logical_and",
+                         {sign, ops::CallOp("logical_not", {ops::CallOp("isnan", {x})})});
+    }
+    default:
+      return ops::Multiply(x, random.Chance(50) ? x : draft.OfShape(shape, type));
+  }
 }
 
 Expr DrawQuantized(ModuleDraft& draft) {

@@ -1,4 +1,6 @@
 // Elementwise functions, casts, and reductions and normalisations along axes.
+#include <algorithm>
+
 #include "tenon/onnx/tensor.h"
 #include "tenon/verify/onnx_drawers.h"
 
@@ -118,12 +120,31 @@ Drawer AlongAxis(const Types& types) {
   };
 }
 
+// Axes that a run decides, each once. Some are not there.
+std::string AxesOfARun(Draft& d, const Value& x) {
+  const std::int64_t count = 1 + d.random().Below(std::max<std::int64_t>(1, x.rank()));
+  if (d.Chance(60)) return d.Input(Int64, {count}).name;
+  // Made of an input, so that their range is known.
+  const std::string input = d.Input(Int64, {count}).name;
+  const auto number = [&](std::int64_t n) {
+    return d.Constant(NDArray::FromVector<std::int64_t>({1}, {n})).name;
+  };
+  const std::string rest =
+      d.Append("", "Mod", NodeDraft({input, number(std::max<std::int64_t>(1, x.rank()))}))
+          ->output(0);
+  if (d.Chance(60)) return rest;
+  return d.Append("", "Sub", NodeDraft({rest, number(x.rank())}))->output(0);
+}
+
 // Axes are an input from opset `input_since` on.
 Drawer Reduce(int input_since, const Types& types) {
   return [input_since, types](Draft& d) {
     const Value x = d.Any(types, 0, 5);
     NodeDraft node({x.name});
-    if (d.Chance(80)) {
+    if (d.opset() >= input_since && d.Chance(15)) {
+      node.proto.add_input(AxesOfARun(d, x));
+      if (d.Chance(85)) return node.Int("keepdims", 1);
+    } else if (d.Chance(80)) {
       const Ints axes = d.Axes(x);
       if (d.opset() >= input_since) {
         node.proto.add_input(d.KnownInts(axes));

@@ -89,7 +89,8 @@ NodeDraft CumProd(Draft& d) {
 
 NodeDraft BitCast(Draft& d) {
   const std::vector<std::pair<DataType, DataType>> pairs = {
-      {Int32, UInt32}, {UInt8, Int8}, {Int64, UInt64}, {Float32, Int32}, {Float16, Int16}};
+      {Int32, UInt32},  {UInt8, Int8},     {Int64, UInt64},  {Float32, Int32}, {Float16, Int16},
+      {Float64, Int64}, {BFloat16, Int16}, {Int32, Float32}, {Int64, Float64}};
   const auto& [from, to] = d.Of(pairs);
   NodeDraft node({d.Any({from}, 0, 4).name});
   return node.Int("to", onnx_import::ToOnnxType(to));

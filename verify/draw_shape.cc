@@ -153,6 +153,9 @@ NodeDraft Expand(Draft& d) {
   for (std::int64_t& extent : given) {
     if (d.Chance(10)) extent = 1;
   }
+  // Of more bytes than there are numbers.
+  if (d.Chance(2))
+    given.insert(given.begin(), (std::int64_t{1} << (44 + d.random().Below(19))) + 1);
   return NodeDraft({x.name, d.KnownInts(given)});
 }
 

@@ -21,9 +21,11 @@
 #include "tenon/support/strings.h"
 #include "tenon/verify/add_control_flow.h"
 #include "tenon/verify/add_run_time_cuts.h"
+#include "tenon/verify/check_run_time_rows.h"
 #include "tenon/verify/compiled_run.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/module_measures.h"
+#include "tenon/verify/nudge.h"
 #include "tenon/verify/printed_module.h"
 #include "tenon/verify/random_layout.h"
 #include "tenon/verify/symbolic_module.h"
@@ -53,7 +55,8 @@ constexpr Rounding kBFloat16 = {8e-2, 4e-3, 8};
 // A value at the edge of a jump crosses it in one of two nudges.
 constexpr int kNudges = 24;
 // So that modules of a seed stay what they were.
-constexpr std::uint64_t kControlFlow = 0x1F, kRunTimeCuts = 0x2C, kSymbols = 0x5A;
+constexpr std::uint64_t kControlFlow = 0x1F, kRunTimeCuts = 0x2C, kRunTimeRows = 0x2D,
+                        kSymbols = 0x5A;
 // What is interpreted for other values.
 constexpr std::int64_t kMaxElements = 1 << 14;
 
@@ -127,6 +130,14 @@ std::optional<std::string> DifferentValues(const std::vector<NDArray>& actual,
   return std::nullopt;
 }
 
+// Without what loses NaN and infinities (docs/numerics.md), where there are any.
+CompiledRun Kept(CompiledRun run, FloatValues floats) {
+  if (floats != FloatValues::kAll) return run;
+  run.options.winograd = false;
+  run.options.keep_nan = true;
+  return run;
+}
+
 // Whether a call reads only the shape of an argument, which then need not be computed: nothing
 // compares what it would have been computed of.
 bool ReadsShapes(const Module& module) {
@@ -162,7 +173,8 @@ class Checker {
       for (const std::string& pass : passes) {
         if (IsCompile(pass)) {
           Random random(seed_);
-          const CompiledRun run = RandomRun(random, /*always_exported=*/pass == kExport);
+          const CompiledRun run =
+              Kept(RandomRun(random, /*always_exported=*/pass == kExport), given.floats);
           how_ = StrCat(" (", run.ToString(), ")");
           runs = run.Of(module, given.inputs);
           compiled = true;
@@ -216,7 +228,7 @@ class Checker {
     rounding_ = kFloat32;
     const auto symbolic = WithSymbols(given.module, random.Next());
     if (!symbolic) return std::nullopt;
-    const CompiledRun run = RandomRun(random);
+    const CompiledRun run = Kept(RandomRun(random), given.floats);
     how_ = StrCat(" (", run.ToString(), ")");
     const absl::StatusOr<Executable> executable = Compile(*symbolic, run.options);
     if (!executable.ok()) {
@@ -238,7 +250,7 @@ class Checker {
                                      const Executable& executable, const CompileOptions& options,
                                      const RandomModule& given, Random& random) {
     const std::vector<Shape> shapes = ShapesAt(symbolic, values);
-    RandomModule fixed;
+    RandomModule fixed{{}, {}, given.floats};
     runtime::Inputs named;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       fixed.inputs.push_back(Resized(given.inputs[i], shapes[i], random));
@@ -261,7 +273,8 @@ class Checker {
     }
     const absl::StatusOr<std::vector<NDArray>> expected =
         CatchErrors([&] { return Interpret(fixed.module, fixed.inputs); });
-    if (!expected.ok() || !std::ranges::all_of(*expected, IsFinite)) {
+    if (!expected.ok() ||
+        (given.floats != FloatValues::kAll && !std::ranges::all_of(*expected, IsFinite))) {
       ++statistics_->values_left_out;
       return std::nullopt;
     }
@@ -284,18 +297,23 @@ class Checker {
   // value changes a little.
   bool IsStable(const RandomModule& given, const std::vector<NDArray>& actual,
                 const std::vector<NDArray>& expected) {
+    if (given.floats == FloatValues::kAll && MeasuresOf(given.module).normalises) {
+      ++statistics_->ill_conditioned;
+      return false;
+    }
     Random random(seed_);
     // Rounding may make values equal; chance hardly does.
     bool rounds = rounding_.bits > 0;
-    const auto nudge = [&](const NDArray& array) {
-      return rounds ? RoundedTo(array, rounding_.bits) : Nudged(array, rounding_.nudge, random);
+    const Nudge nudge(rounding_.nudge, random, /*keeps_large=*/true);
+    const auto change = [&](const NDArray& array, const auto&... of) {
+      return rounds ? RoundedTo(array, rounding_.bits) : nudge(array, of...);
     };
     const ir::FunctionNode& main = given.module.Main();
     for (int i = 0; i < kNudges; ++i) {
       std::vector<NDArray> inputs = given.inputs;
-      for (NDArray& input : inputs) input = nudge(input);
+      for (NDArray& input : inputs) input = change(input);
       const std::vector<NDArray> other =
-          InterpretEach(given.module, main, inputs, nudge).at(main.body);
+          InterpretEach(given.module, main, inputs, change).at(main.body);
       rounds = false;
       // Twenty times the effect of a nudge counts as rounding, unless a value has jumped.
       if (DifferentValues(other, expected, rounding_.relative / 20) &&
@@ -331,7 +349,7 @@ class Checker {
     const ir::FunctionNode& main = given.module.Main();
     if (const auto* tuple = main.body.As<ir::TupleNode>()) {
       for (const Expr& field : tuple->fields)
-        AddReduction(given.module, main.params, field, given.inputs, &smaller);
+        AddReduction(given, main.params, field, given.inputs, &smaller);
     }
     const GraphValues values = InterpretEach(given.module, main, given.inputs);
     std::vector<Expr> calls;
@@ -351,12 +369,12 @@ class Checker {
           ir::RewritePostOrder(main.body, [&](const Expr& original, const Expr& rewritten) {
             return original == call ? var : ir::KeepType(original, rewritten);
           });
-      AddReduction(given.module, std::move(params), body, std::move(inputs), &smaller);
+      AddReduction(given, std::move(params), body, std::move(inputs), &smaller);
     }
     return smaller;
   }
   // Adds a reduction without the parameters that nothing reads.
-  static void AddReduction(const ir::Module& module, std::vector<Expr> params, const Expr& body,
+  static void AddReduction(const RandomModule& given, std::vector<Expr> params, const Expr& body,
                            std::vector<NDArray> inputs, std::vector<RandomModule>* smaller) {
     std::vector<Expr> read;
     std::vector<NDArray> values;
@@ -367,8 +385,8 @@ class Checker {
       values.push_back(inputs[i]);
     }
     smaller->push_back(
-        {passes::InferType(module.With("main", ir::Function::Make(std::move(read), body))),
-         std::move(values)});
+        {passes::InferType(given.module.With("main", ir::Function::Make(std::move(read), body))),
+         std::move(values), given.floats});
   }
 
   const std::uint64_t seed_;
@@ -438,6 +456,10 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
   if (options.compile) {
     runs.push_back({options.exports ? kExport : kCompile});
     runs.push_back({kValues});
+  }
+  Random rows(seed ^ kRunTimeRows);
+  if (options.compile && rows.Chance(15)) {
+    if (auto finding = CheckRunTimeRows(straight, seed)) return finding;
   }
   for (const std::vector<std::string>& run : runs) {
     if (auto finding = CheckPasses(module, run, seed, statistics)) return finding;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "tenon/compiler/build.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
@@ -79,6 +80,8 @@ class Checker {
             loop::Simplify(loop::Substitute(extent, sizes)).As<loop::IntImmNode>()->value);
       inputs_.push_back(RandomArray(std::move(shape), input.dtype(), random));
       const std::size_t i = inputs_.size() - 1;
+      if (i < graph.has_tiny_values.size() && graph.has_tiny_values[i])
+        inputs_[i] = WithTinyValues(inputs_[i], random);
       if (i < graph.has_special_values.size() && graph.has_special_values[i])
         inputs_[i] = WithSpecialValues(inputs_[i], random);
     }
@@ -125,6 +128,7 @@ class Checker {
       std::vector<std::pair<Tensor, NDArray>> given;
       for (std::size_t i = 0; i < inputs_.size(); ++i)
         given.emplace_back(graph_.inputs[i], inputs_[i]);
+      const jit::ScopedFlushDenormals flush;  // as kernels do
       expected_ = te::Interpret(graph_.outputs, given);
     }
     return expected_;

@@ -98,6 +98,12 @@ void GraphDraft::AddInput(std::vector<Extent> shape) {
   input.grain = type.is_float() ? 0.25 : 1;
   input.may_be_special = type.is_float() && random_.Chance(12);
   graph_.has_special_values.push_back(input.may_be_special);
+  const bool has_tiny = type.is_float() && random_.Chance(12);
+  graph_.has_tiny_values.push_back(has_tiny);
+  if (has_tiny) {  // what is computed of them is flushed somewhere
+    input.grain = 0;
+    input.error = type == Float16 ? 0 : 1e-37;
+  }
   graph_.inputs.push_back(input.tensor);
   known_.push_back(std::move(input));
 }

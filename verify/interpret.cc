@@ -43,9 +43,7 @@ std::size_t Fields(const ir::Type& type) {
 
 class Evaluator {
  public:
-  using Change = std::function<NDArray(const NDArray&)>;
-
-  Evaluator(const ir::Module& module, GraphValues values, const Change& change, int depth)
+  Evaluator(const ir::Module& module, GraphValues values, const ValueChange& change, int depth)
       : module_(module), values_(std::move(values)), change_(change), depth_(depth) {
     if (depth > kMaxCallDepth)
       throw OutOfRange(StrCat("functions call each other more than ", kMaxCallDepth,
@@ -135,7 +133,7 @@ class Evaluator {
   GraphValue ValueOf(const Expr& e) {
     switch (e.kind()) {
       case ExprKind::kConstant:
-        return Changed({e.As<ir::ConstantNode>()->data});
+        return Changed({e.As<ir::ConstantNode>()->data}, e);
       case ExprKind::kCall:
         return CallValue(e);
       case ExprKind::kTuple: {
@@ -175,7 +173,7 @@ class Evaluator {
     const auto& call = *e.As<ir::CallNode>();
     if (call.callee == ops::Known().compiler_begin || call.callee == ops::Known().compiler_end)
       return values_.at(call.args[0]);  // tuples, too
-    if (call.op() != nullptr) return Changed(OperatorValue(e, call));
+    if (call.op() != nullptr) return Changed(OperatorValue(e, call), e);
     Expr callee = call.callee;
     const bool is_global = callee.kind() == ExprKind::kGlobalVar;
     if (is_global) callee = module_.Get(callee.As<ir::GlobalVarNode>()->name);
@@ -202,9 +200,9 @@ class Evaluator {
     }
   }
 
-  GraphValue Changed(GraphValue value) const {
+  GraphValue Changed(GraphValue value, const Expr& of) const {
     if (change_) {
-      for (NDArray& array : value) array = change_(array);
+      for (NDArray& array : value) array = change_(array, of);
     }
     return value;
   }
@@ -275,7 +273,7 @@ class Evaluator {
 
   const ir::Module& module_;
   GraphValues values_;
-  const Change& change_;
+  const ValueChange& change_;
   const int depth_;
 };
 
@@ -297,8 +295,7 @@ void CheckInput(const ir::Expr& param, const GraphValue& value) {
 }  // namespace
 
 GraphValues InterpretEach(const ir::Module& module, const ir::FunctionNode& function,
-                          const std::vector<NDArray>& inputs,
-                          const std::function<NDArray(const NDArray&)>& change) {
+                          const std::vector<NDArray>& inputs, const ValueChange& change) {
   strategies::RegisterStrategies(ops::OpRegistry::Global());
   GraphValues values;
   std::size_t next = 0;
@@ -321,7 +318,7 @@ GraphValues InterpretEach(const ir::Module& module, const ir::FunctionNode& func
 }
 
 std::vector<NDArray> Interpret(const ir::Module& module, const std::vector<NDArray>& inputs,
-                               const std::function<NDArray(const NDArray&)>& change) {
+                               const ValueChange& change) {
   const ir::FunctionNode& main = module.Main();
   return InterpretEach(module, main, inputs, change).at(main.body);
 }

@@ -23,17 +23,18 @@ using GraphValues = std::unordered_map<ir::Expr, GraphValue, ir::ExprHash>;
 
 // The results of @main, with tuples flattened. `inputs` are in the order of the parameters. Extents
 // may be variables, which the inputs decide, or values (take_first). Requires checked types.
-// `change`, when given, replaces every constant and every result of an operator. Throws
+// `change`, when given, replaces every constant and every result of an operator, which it gets with
+// the array. Denormals count as zero, as in kernels. Throws
 // InvalidArgument for inputs that do not have the parameters' types, Unimplemented for an operator
 // without a compute, and OutOfRange for calls that wait for one another more than 500 deep.
+using ValueChange = std::function<NDArray(const NDArray& array, const ir::Expr& of)>;
 std::vector<NDArray> Interpret(const ir::Module& module, const std::vector<NDArray>& inputs,
-                               const std::function<NDArray(const NDArray&)>& change = nullptr);
+                               const ValueChange& change = nullptr);
 
 // The values of all expressions of a function's body, and of its parameters; of an if, those of the
 // branch that ran.
 GraphValues InterpretEach(const ir::Module& module, const ir::FunctionNode& function,
-                          const std::vector<NDArray>& inputs,
-                          const std::function<NDArray(const NDArray&)>& change = nullptr);
+                          const std::vector<NDArray>& inputs, const ValueChange& change = nullptr);
 
 }  // namespace tenon::verify
 

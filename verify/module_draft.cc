@@ -7,6 +7,7 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/verify/module_measures.h"
 
 namespace tenon::verify {
 
@@ -16,11 +17,22 @@ namespace {
 
 constexpr std::int64_t kMaxElements = 3000;
 constexpr double kMaxValue = 1e4;
+// So that modules of usual floats stay what they were.
+constexpr std::uint64_t kSpecial = 0x5BEC;
+
+FloatValues DrawFloats(Random& random) {
+  if (random.Chance(75)) return FloatValues::kUsual;
+  return random.Chance(50) ? FloatValues::kTiny : FloatValues::kAll;
+}
 
 }  // namespace
 
 ModuleDraft::ModuleDraft(std::uint64_t seed)
-    : random_(seed), of_images_(random_.Chance(30)), of_edges_(!of_images_ && random_.Chance(40)) {
+    : random_(seed),
+      special_random_(seed ^ kSpecial),
+      floats_(DrawFloats(special_random_)),
+      of_images_(random_.Chance(30)),
+      of_edges_(!of_images_ && random_.Chance(40)) {
   AddFirstInputs();
 }
 
@@ -30,14 +42,15 @@ RandomModule ModuleDraft::Finish() {
   const Expr body = BodyOf(results);
   // A module may also have parameters that nothing reads.
   const Expr main = ir::Function::Make(params_, body);
-  return {passes::InferType(ir::Module().With("main", main)), inputs_};
+  return {passes::InferType(ir::Module().With("main", main)), inputs_, floats_};
 }
 
 bool ModuleDraft::TryToKeep(const std::function<Expr()>& draw) {
   const std::size_t params = params_.size(), values = values_.size();
   const absl::Status status = CatchErrors([&] { Keep(draw()); });
   if (status.ok()) return true;
-  if (status.code() == absl::StatusCode::kInternal) throw FromStatus(status);
+  if (status.code() == absl::StatusCode::kInternal || ReadsNoElements(status))
+    throw FromStatus(status);
   params_.resize(params);
   inputs_.resize(params);
   values_.resize(values);
@@ -63,7 +76,10 @@ NDArray ModuleDraft::Draw(const Shape& shape, DataType type, bool positive) {
       value = std::abs(value) + 0.25F;
     }
   }
-  return array;
+  if (positive || floats_ == FloatValues::kUsual || !special_random_.Chance(60)) return array;
+  array = WithTinyValues(array, special_random_);
+  const bool is_infinite = floats_ == FloatValues::kAll && type.is_float();
+  return is_infinite ? WithSpecialValues(array, special_random_) : array;
 }
 
 Expr ModuleDraft::Leaf(const Shape& shape, DataType type, bool positive) {
@@ -236,9 +252,10 @@ void ModuleDraft::CheckDefined(const Expr& typed) {
     throw InvalidArgument("an element may not fit the integer");
 }
 
-void ModuleDraft::CheckFits(const NDArray& array) {
+void ModuleDraft::CheckFits(const NDArray& array) const {
   if (array.size() > kMaxElements) throw InvalidArgument("the value is too large");
-  if (!IsFinite(array)) throw InvalidArgument("the value is not finite");
+  if (floats_ != FloatValues::kAll && !IsFinite(array))
+    throw InvalidArgument("the value is not finite");
   if (LargestMagnitude(array) > kMaxValue) throw InvalidArgument("an element is too large");
 }
 

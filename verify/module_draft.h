@@ -26,12 +26,15 @@ class ModuleDraft {
   Random& random() { return random_; }
   bool is_of_images() const { return of_images_; }
   bool is_of_edges() const { return of_edges_; }
+  FloatValues floats() const { return floats_; }
+  // For what only modules of special floats draw, so that others stay what they were.
+  Random& special_random() { return special_random_; }
 
   const Shape& ShapeOf(const ir::Expr& e);
   static DataType TypeOf(const ir::Expr& e) {
     return e.checked_type().As<ir::TensorTypeNode>()->dtype;
   }
-  // An array for a leaf; floats above zero if `positive`.
+  // An array for a leaf; floats above zero, without special ones, if `positive`.
   NDArray Draw(const Shape& shape, DataType type, bool positive);
   // A new parameter or constant.
   ir::Expr Leaf(const Shape& shape, DataType type, bool positive = false);
@@ -64,9 +67,10 @@ class ModuleDraft {
   // Shifts of integers have results for some values only. Passes may divide in other
   // ways, and cast in other places, than the interpreter, except where only edges are drawn.
   void CheckDefined(const ir::Expr& typed);
-  static void CheckFits(const NDArray& array);
+  void CheckFits(const NDArray& array) const;
 
-  Random random_;
+  Random random_, special_random_;
+  const FloatValues floats_;
   const bool of_images_;
   const bool of_edges_;  // extents of 0 and around vectors, integers near the ends of their types
   std::vector<ir::Expr> params_;

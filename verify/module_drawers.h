@@ -26,6 +26,11 @@ ir::Expr DrawQuantized(ModuleDraft& draft);
 ir::Expr DrawReduce(ModuleDraft& draft);
 ir::Expr DrawReshape(ModuleDraft& draft);
 ir::Expr DrawScalar(ModuleDraft& draft);
+// Adds a large number and takes it off again, clips to bounds that may cross, or divides products
+// of integers that wrap around.
+ir::Expr DrawRounding(ModuleDraft& draft);
+// What tells denormals from zeros, zeros by their signs, or NaN and infinities from numbers.
+ir::Expr DrawSpecial(ModuleDraft& draft);
 ir::Expr DrawScale(ModuleDraft& draft);  // by a constant with one value per channel
 ir::Expr DrawTranspose(ModuleDraft& draft);
 

@@ -42,21 +42,31 @@ bool ModuleMeasures::IsLarge() const {
 
 ModuleMeasures MeasuresOf(const ir::Module& module) {
   ModuleMeasures measures;
-  ir::VisitPostOrder(module.Main().body, [&](const Expr& e) {
+  const auto measure = [&](const Expr& e) {
     ++measures.expressions;
     if (const auto* call = e.As<ir::CallNode>(); call != nullptr && call->op() != nullptr) {
       measures.rounds_to_integers |= RoundsToIntegers(call->op()->name);
       measures.normalises |= call->op()->name == "nn.batch_norm";
     }
+    if (const auto* constant = e.As<ir::ConstantNode>())
+      measures.has_infinities |= !IsFinite(constant->data);
     if (!e.checked_type()) return;
     measures.elements = std::max(measures.elements, Elements(e.checked_type()));
     if (const auto* tensor = e.checked_type().As<ir::TensorTypeNode>();
         tensor != nullptr && tensor->dtype.is_float())
       measures.rounding = std::max(measures.rounding, RoundingError(tensor->dtype));
-  });
+  };
+  for (const auto& [name, function] : module.functions()) {
+    if (const auto* node = function.As<ir::FunctionNode>()) ir::VisitPostOrder(node->body, measure);
+  }
   for (const Expr& param : module.Main().params)
     measures.elements = std::max(measures.elements, Elements(param.checked_type()));
   return measures;
+}
+
+bool ReadsNoElements(const absl::Status& status) {
+  return absl::IsOutOfRange(status) &&
+         std::string(status.message()).ends_with(", whose extent is 0");
 }
 
 bool IsUserError(const absl::Status& status) {

@@ -18,6 +18,8 @@ struct ModuleMeasures {
   // A normalisation becomes one product and one sum. With infinite parameters, these subtract
   // infinities.
   bool normalises = false;
+  // A constant holds NaN or infinities.
+  bool has_infinities = false;
 
   // Whether it takes too long to interpret.
   bool IsLarge() const;
@@ -27,6 +29,9 @@ ModuleMeasures MeasuresOf(const ir::Module& module);
 
 // Whether an error is of the kind that a module or a model may cause, and says something.
 bool IsUserError(const absl::Status& status);
+
+// Whether an interpreted read lies outside whatever the data holds: along an axis of no elements.
+bool ReadsNoElements(const absl::Status& status);
 
 }  // namespace tenon::verify
 

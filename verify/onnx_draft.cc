@@ -120,11 +120,14 @@ Ints Draft::Axes(const Value& value) {
 }
 
 Value Draft::Any(const Types& types, std::int64_t min_rank, std::int64_t max_rank) {
+  const auto fits = [&](const Value& value) {
+    return Contains(types, value.type) && value.rank() >= min_rank && value.rank() <= max_rank;
+  };
+  if (preferred_ && fits(*preferred_) && Chance(70)) return *preferred_;
   if (Chance(70)) {
     std::vector<Value> fitting;
     for (const Value& value : values_) {
-      if (Contains(types, value.type) && value.rank() >= min_rank && value.rank() <= max_rank)
-        fitting.push_back(value);
+      if (fits(value)) fitting.push_back(value);
     }
     if (!fitting.empty()) return Of(fitting);
   }
@@ -159,8 +162,11 @@ Value Draft::Input(DataType type, const Shape& shape) {
 }
 
 Value Draft::Weights(DataType type, const Shape& shape) {
-  return Constant(Chance(70) ? RandomArray(shape, type, random_)
-                             : TypicalArray(shape, type, random_));
+  NDArray array =
+      Chance(70) ? RandomArray(shape, type, random_) : TypicalArray(shape, type, random_);
+  if (Chance(4)) array = WithTinyValues(array, random_);
+  if (type.is_float() && Chance(2)) array = WithSpecialValues(array, random_);
+  return Constant(array);
 }
 
 Value Draft::Constant(const NDArray& array) {

@@ -6,6 +6,7 @@
 #ifndef TENON_VERIFY_ONNX_DRAFT_H_
 #define TENON_VERIFY_ONNX_DRAFT_H_
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,6 +105,9 @@ class Draft {
   // Adds a value that a node writes, with its type.
   void Add(const Value& value) { values_.push_back(value); }
   const std::vector<Value>& values() const { return values_; }
+  // The next nodes mostly read this value, where it fits.
+  void Prefer(const Value& value) { preferred_ = value; }
+  bool has_preferred() const { return preferred_.has_value(); }
 
   // --- nodes
   // Names its outputs and appends it. The node may be removed until the next one is appended.
@@ -126,6 +130,7 @@ class Draft {
   const bool computes_shapes_;
   onnx::ModelProto model_;
   std::vector<Value> values_;
+  std::optional<Value> preferred_;
   int names_ = 0;
 };
 

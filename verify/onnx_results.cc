@@ -6,6 +6,7 @@
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/interpret.h"
+#include "tenon/verify/nudge.h"
 
 namespace tenon::verify {
 namespace {
@@ -27,8 +28,8 @@ ResultComparison::ResultComparison(const ir::Module& module, const Arrays& input
     : module_(module),
       inputs_(inputs),
       seed_(seed),
-      has_infinities_(has_infinities),
       measures_(MeasuresOf(module)),
+      has_infinities_(has_infinities || measures_.has_infinities),
       relative_(std::max(kTolerance, 8 * measures_.rounding)) {}
 
 std::optional<std::string> ResultComparison::Differing(const Arrays& actual, const Arrays& expected,
@@ -82,13 +83,14 @@ std::optional<std::string> ResultComparison::DifferentValues(const Arrays& actua
 bool ResultComparison::IsStable(const Arrays& expected) const {
   if (has_infinities_ && measures_.normalises) return false;
   Random random(seed_);
-  const double nudge = std::max(kNudge, measures_.rounding);
+  const Nudge nudge(std::max(kNudge, measures_.rounding), random);
   for (int i = 0; i < kNudges; ++i) {
-    const auto change = [&](const NDArray& array) { return Nudged(array, nudge, random); };
     Arrays inputs = inputs_;
-    for (NDArray& input : inputs) input = change(input);
-    const absl::StatusOr<Arrays> other =
-        CatchErrors([&] { return Interpret(module_, inputs, change); });
+    for (NDArray& input : inputs) input = nudge(input);
+    const absl::StatusOr<Arrays> other = CatchErrors([&] {
+      return Interpret(module_, inputs,
+                       [&](const NDArray& array, const ir::Expr& of) { return nudge(array, of); });
+    });
     if (!other.ok()) return false;
     for (std::size_t k = 0; k < expected.size(); ++k) {
       if ((*other)[k].shape() != expected[k].shape()) return false;

@@ -42,8 +42,8 @@ class ResultComparison {
   const ir::Module& module_;
   const std::vector<NDArray>& inputs_;
   const std::uint64_t seed_;
-  const bool has_infinities_;
   const ModuleMeasures measures_;
+  const bool has_infinities_;
   const double relative_;  // what results may differ by, relative to their largest element
 };
 

@@ -26,7 +26,9 @@ struct GraphPlan {
 
 struct RandomGraph {
   std::vector<te::Tensor> inputs, outputs;
-  std::vector<bool> has_special_values;                   // of each input; empty: none has
+  // Of each input: whether it holds NaN and infinities, and whether it holds denormals and zeros of
+  // both signs. Empty: none does.
+  std::vector<bool> has_special_values, has_tiny_values;
   std::vector<double> tolerances;                         // absolute, of each output
   std::vector<std::pair<loop::Var, std::int64_t>> sizes;  // of symbolic extents
 };

@@ -41,7 +41,12 @@ class Builder {
 
  private:
   void AddCall() {
-    const auto draw = [this] { return random_.Chance(70) ? DrawCall() : DrawOperator(); };
+    const auto draw = [this] {
+      if (draft_.floats() != FloatValues::kUsual && draft_.special_random().Chance(35))
+        return DrawSpecial(draft_);
+      if (draft_.special_random().Chance(5)) return DrawRounding(draft_);
+      return random_.Chance(70) ? DrawCall() : DrawOperator();
+    };
     for (int attempt = 0; attempt < kDrawsACall && !draft_.TryToKeep(draw); ++attempt) {
     }
   }

@@ -23,6 +23,16 @@ constexpr std::int64_t kRunTimeExtent = 3;
 using onnx_import::kFirstOpset;
 using onnx_import::kLastOpset;
 
+// What exporters put after operators whose results values decide the extents of.
+const Names& ReadersOfRunTimeExtents() {
+  static const Names& names = *new Names{
+      "Add",       "Cast",   "Concat",  "ConstantOfShape", "Equal",     "Expand",    "Gather",
+      "GatherND",  "Mul",    "NonZero", "OneHot",          "Pad",       "ReduceMax", "ReduceSum",
+      "Reshape",   "Shape",  "Size",    "Slice",           "Softmax",   "Split",     "Squeeze",
+      "ScatterND", "MatMul", "TopK",    "Transpose",       "Unsqueeze", "Where"};
+  return names;
+}
+
 // Sets the attributes of a call of a registered operator, if ONNX has their types.
 bool SetAttributes(const attrs::Attrs& attrs, NodeDraft* node) {
   if (!attrs.defined()) return true;
@@ -112,7 +122,8 @@ class Chain {
   const onnx::NodeProto* Drawn() {
     if (options_.ops.empty() && draft_.Chance(4))
       return AppendRegistered(draft_, draft_.Of(ops::OpRegistry::Global().Names()));
-    const std::string name = draft_.Of(names_);
+    const bool continues = draft_.has_preferred() && options_.ops.empty() && draft_.Chance(75);
+    const std::string name = draft_.Of(continues ? ReadersOfRunTimeExtents() : names_);
     if (!Drawers().contains(name)) return AppendRegistered(draft_, RegisteredName(name));
     const std::size_t dot = name.rfind('.');
     const bool is_standard = dot == std::string::npos;
@@ -144,9 +155,13 @@ class Chain {
       const auto* tensor = of_output.As<ir::TensorTypeNode>();
       if (tensor == nullptr) continue;
       Shape shape;
-      for (const Dim& dim : tensor->shape)
+      bool is_of_run = false;
+      for (const Dim& dim : tensor->shape) {
+        is_of_run |= !dim.is_static();
         shape.push_back(dim.is_static() ? dim.value() : kRunTimeExtent);
+      }
       draft_.Add({node.output(i), tensor->dtype, std::move(shape)});
+      if (is_of_run) draft_.Prefer(draft_.values().back());
     }
   }
 

@@ -26,9 +26,9 @@ Shape RandomShape(std::size_t rank, Random& random) {
   Shape shape;
   std::int64_t elements = 1;
   for (std::size_t d = 0; d < rank; ++d) {
-    std::int64_t size = random.Of(sizes);
+    std::int64_t size = random.Chance(2) ? 0 : random.Of(sizes);
     if (elements * size > kMaxElements) size = 2;
-    elements *= size;
+    elements *= std::max<std::int64_t>(size, 1);
     shape.push_back(size);
   }
   return shape;

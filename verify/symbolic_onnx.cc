@@ -62,6 +62,7 @@ class SymbolicCheck {
         statistics_(statistics) {
     options_.library = random.Chance(60) ? LibraryChoice::kAuto : LibraryChoice::kTe;
     options_.keep_nan = true;
+    options_.winograd = !MeasuresOf(module_).has_infinities;
     options_.check_bounds = random.Chance(60);
     if (random.Chance(10)) options_.opt_level = static_cast<int>(random.Below(5));
   }

@@ -12,6 +12,7 @@
 #include "tenon/passes/simplify/simplify_inference.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
+#include "tenon/verify/check_run_time_rows.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon::verify {
@@ -38,7 +39,7 @@ TEST_P(FuzzPassesTest, PassesKeepTheMeaningOfRandomModules) {
 // Convolutions and poolings in any order of axes and in blocks of channels, and ways between them.
 TEST(FuzzPassesTest, RandomModulesHaveRandomLayouts) {
   std::map<std::string, int> drawn;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
     const std::string text = Print(MakeRandomModule(seed).module);
     for (const char* piece : {"data_layout=\"NHWC\"", "kernel_layout=\"HWIO\"", "out_layout=\"",
                               "nn.contrib_conv2d_NCHWc", ", layout=\"NHWC\"", "layout_transform"})
@@ -65,6 +66,11 @@ TEST(FuzzPassesTest, CompiledModulesComputeWhatTheirOperatorsSay) {
         FuzzPasses(seed, {.passes = {"InferType"}, .pairs = 0, .compile = true}, &statistics);
     ASSERT_FALSE(finding.has_value()) << *finding;
   }
+}
+
+TEST(FuzzPassesTest, RowsThatValuesDecideAreThoseOfALoop) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_EQ(CheckRunTimeRows(MakeRandomModule(seed), seed), std::nullopt);
 }
 
 TEST(FuzzPassesTest, ExportedModulesComputeWhatTheirOperatorsSay) {
