@@ -1,6 +1,8 @@
 #include "tenon/compiler/compile.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/control/build_program.h"
@@ -24,6 +26,7 @@
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/control/outline_branches.h"
+#include "tenon/passes/declared_limits.h"
 #include "tenon/passes/expand_run_time_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
@@ -190,10 +193,16 @@ Executable CompileSymbolic(const ir::Module& module, const CompileOptions& optio
   const bool defer = !options.cache_dir.empty();
   const ir::Module named = compiler::NameExtents(module);
   const ir::Module fused = Fused(named, options);
-  const auto symbols =
-      std::make_shared<const runtime::InputSymbols>(compiler::InputsOf(fused.Main()));
+  std::vector<ExtentCondition> needs = NeedsOf(named, fused), limits;
+  // Values beyond these are refused. Others that do not suit the plan for all get their own
+  // kernels.
+  std::ranges::copy_if(needs, std::back_inserter(limits), [](const ExtentCondition& need) {
+    return need.needed_by == passes::kLimitsOwner;
+  });
+  const auto symbols = std::make_shared<const runtime::InputSymbols>(
+      compiler::InputsOf(fused.Main()), std::move(limits));
   const auto model = std::make_shared<compiler::SymbolicModel>(
-      fused, StrategyOf(options, defer), CodeOf(options), options.threads, NeedsOf(named, fused));
+      fused, StrategyOf(options, defer), CodeOf(options), options.threads, std::move(needs));
   return Executable(
       {.plan = {},
        .kernels = model->Callables(),

@@ -19,6 +19,7 @@
 #include "tenon/onnx/strip_raw_data.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/onnx/user_conversions.h"
+#include "tenon/passes/declared_limits.h"
 #include "tenon/passes/simplify/dead_code.h"
 #include "tenon/support/error.h"
 #include "tenon/support/mapped_file.h"
@@ -163,7 +164,12 @@ class Importer {
     }
     const Expr result = outputs.size() == 1 ? outputs[0] : ir::Tuple::Make(std::move(outputs));
     ir::ModuleBuilder module;
-    module.Set("main", ir::Function::Make(params_, result));
+    ir::FunctionAttrs attrs;
+    if (!options_.limits.empty() && options_.symbolic)
+      attrs[passes::kLimits] = attrs::Value(StrJoin(options_.limits, ", "));
+    const Expr main = ir::Function::Make(params_, result, ir::Type(), std::move(attrs));
+    (void)passes::DeclaredLimits(*main.As<ir::FunctionNode>());  // refuses what is none
+    module.Set("main", main);
     for (const auto& [name, function] : loops.all()) module.Set(name, function);
     std::vector<std::string> names;
     for (const onnx::ValueInfoProto& output : graph_.output()) names.push_back(output.name());
@@ -213,6 +219,12 @@ class Importer {
       }
       AddParameter(input.name, ir::TensorTypeOf(shape, input.dtype));
     }
+    for (const auto& [name, meaning] : options_.dims) {
+      if (!named_.contains(name))
+        throw InvalidArgument(StrCat("an extent is given for ", name,
+                                     ", which no input has; variables are ",
+                                     StrJoin(named_, ", ")));
+    }
   }
 
   void AddParameter(const std::string& name, const ir::Type& type) {
@@ -258,6 +270,10 @@ class Importer {
       while (!symbols_.insert(name).second) name += '_';
       dims[i] = ir::Dim::Symbol(name);
     }
+    for (ir::Dim& dim : dims) {
+      dim.AddSymbols(&named_);
+      dim = dim.Substitute(options_.dims);
+    }
     return dims;
   }
 
@@ -301,6 +317,7 @@ class Importer {
   std::vector<Expr> params_;
   std::set<std::string> symbols_;  // names of extents
   std::set<std::string> alone_;    // those that are extents of inputs alone
+  std::set<std::string> named_;    // those of extents that stay open
 };
 
 }  // namespace

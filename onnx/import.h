@@ -42,6 +42,11 @@ struct ImportOptions {
   // Of symbolic inputs, instead of the model's own: {"x", {n, 512}} and {"state", {n, 128}} fix one
   // extent and say that two are the same.
   std::map<std::string, std::vector<Dim>> extents;
+  // What the names of extents stand for: {"n", 8 * k} says that n is a multiple of 8.
+  std::map<std::string, Dim> dims;
+  // What holds of variables, such as "n <= 512" (passes/declared_limits.h). A run with other values
+  // is refused.
+  std::vector<std::string> limits;
   // Inputs that always have this value and are not parameters of the module. Everything that
   // depends only on them, such as the branch of an If, is known at import.
   std::map<std::string, NDArray> constants;

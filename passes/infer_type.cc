@@ -14,6 +14,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/op.h"
 #include "tenon/passes/call_types.h"
+#include "tenon/passes/declared_limits.h"
 #include "tenon/passes/type_errors.h"
 #include "tenon/passes/type_rules.h"
 #include "tenon/support/strings.h"
@@ -326,6 +327,7 @@ std::vector<ExtentCondition> ConditionsOf(const ir::Module& module) {
   const ir::Module typed = InferType(module);
   const FunctionNode &given = module.Main(), &main = typed.Main();
   Conditions conditions;
+  for (const ExtentCondition& limit : DeclaredLimits(given)) conditions.Add(limit);
   for (std::size_t i = 0; i < main.params.size(); ++i) {
     const ir::Var declared(given.params[i]);
     conditions.AddEqual(declared.type_annotation(), main.params[i].checked_type(),

@@ -1,5 +1,5 @@
-// A variable has the value of the first extent that it is alone. All extents are then compared with
-// what they say.
+// A variable has the value of the first extent that it is alone or, where there is none, that is a
+// multiple of it and a number. All extents are then compared with what they say.
 #include "tenon/runtime/input_symbols.h"
 
 #include <map>
@@ -9,6 +9,7 @@
 #include "tenon/runtime/check_inputs.h"
 #include "tenon/runtime/symbolic_plan.h"
 #include "tenon/support/error.h"
+#include "tenon/support/linear_extent.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::runtime {
@@ -19,19 +20,21 @@ InputSymbols::InputSymbols(std::vector<InputInfo> inputs, std::vector<ExtentCond
   for (const InputInfo& input : inputs_) {
     for (const Dim& dim : input.extents) {
       dim.AddSymbols(&names_);
-      if (const auto name = dim.symbol()) alone.insert(*name);
+      if (const auto linear = AsLinear(dim)) alone.insert(linear->symbol);
     }
   }
   for (const std::string& name : names_) {
     if (alone.contains(name)) continue;
     throw Unimplemented(StrCat("no input of the model has the extent ", name,
-                               " alone, so that its value cannot be read off the inputs"));
+                               " alone, or a multiple of it and a number, so that its value cannot "
+                               "be read off the inputs"));
   }
 }
 
 Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
   Dim::Values values;
   std::map<std::string, std::string> found_in;
+  std::map<std::string, std::string> shown_by;  // what the errors say of a variable's extent
   for (const InputInfo& input : inputs_) {
     const auto given = inputs.find(input.name);
     if (given == inputs.end())
@@ -45,11 +48,31 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
       const auto name = input.extents[i].symbol();
       if (!name || !values.emplace(*name, shape[i]).second) continue;
       found_in.emplace(*name, input.name);
+      shown_by.emplace(*name,
+                       StrCat("input '", input.name, "' has ", shape[i], " elements on axis ", i));
       if (shape[i] < Dim::Symbol(*name).LowerBound())
         throw InvalidArgument(StrCat("input '", input.name, "' has no elements on axis ", i, "; ",
                                      *name,
                                      " must be at least 1 (for empty inputs compile the model ",
                                      "for their shapes, or name the extent #", *name, ")"));
+    }
+  }
+  for (const InputInfo& input : inputs_) {
+    const Shape& shape = inputs.find(input.name)->second.shape();
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      const auto linear = AsLinear(input.extents[i]);
+      if (!linear || values.contains(linear->symbol)) continue;
+      const std::string shown =
+          StrCat("input '", input.name, "' has ", shape[i], " elements on axis ", i);
+      const std::optional<std::int64_t> value = linear->ValueAt(shape[i]);
+      const std::int64_t least = Dim::Symbol(linear->symbol).LowerBound().value_or(0);
+      if (!value || *value < least)
+        throw InvalidArgument(StrCat(shown, "; it must have ", input.extents[i].ToString(),
+                                     ", where ", linear->symbol, " is a whole number of at least ",
+                                     least));
+      values.emplace(linear->symbol, *value);
+      found_in.emplace(linear->symbol, input.name);
+      shown_by.emplace(linear->symbol, shown);
     }
   }
   for (const InputInfo& input : inputs_) {
@@ -68,7 +91,12 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
   }
   if (inputs.size() != inputs_.size()) RefuseUnknown(inputs_, inputs);
   for (const ExtentCondition& need : needs_) {
-    if (!need.Holds(values)) RefuseValues(need, values);
+    if (need.Holds(values)) continue;
+    std::set<std::string> names;
+    need.a.AddSymbols(&names);
+    need.b.AddSymbols(&names);
+    const auto shown = names.size() == 1 ? shown_by.find(*names.begin()) : shown_by.end();
+    RefuseValues(need, values, shown == shown_by.end() ? "" : shown->second);
   }
   return values;
 }

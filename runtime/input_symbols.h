@@ -16,7 +16,8 @@ namespace tenon::runtime {
 
 class InputSymbols {
  public:
-  // Throws Unimplemented for a variable that no input has alone as an extent.
+  // Throws Unimplemented for a variable that no input has as an extent, alone or in a sum of a
+  // multiple of it and a number (8*k + 3).
   // `needs` are conditions on them.
   explicit InputSymbols(std::vector<InputInfo> inputs, std::vector<ExtentCondition> needs = {});
 

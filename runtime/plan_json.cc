@@ -7,6 +7,7 @@
 
 #include "tenon/runtime/saved_extents.h"
 #include "tenon/support/error.h"
+#include "tenon/support/linear_extent.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::runtime {
@@ -180,7 +181,7 @@ std::set<std::string> ShownVariables(const Plan& plan) {
     if (node.kind != NodeKind::kInput) continue;
     for (const Entry& output : node.outputs) {
       for (const Dim& extent : output.extents) {
-        if (const auto name = extent.symbol()) shown.insert(*name);
+        if (const auto linear = AsLinear(extent)) shown.insert(linear->symbol);
       }
     }
   }

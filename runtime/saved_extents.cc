@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tenon/support/error.h"
+#include "tenon/support/linear_extent.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::runtime {
@@ -38,13 +39,15 @@ Json OperationJson(const DimProgram::Operation& operation) {
   return nullptr;
 }
 
-// The value of a variable in the plan's example: of the first input that has it alone.
+// The value of a variable in the plan's example: of the first input that shows it.
 std::int64_t ExampleOf(const Plan& plan, const std::string& symbol) {
   for (const Node& node : plan.nodes) {
     if (node.kind != NodeKind::kInput) continue;
     const Entry& entry = node.outputs[0];
     for (std::size_t d = 0; d < entry.extents.size(); ++d) {
-      if (entry.extents[d].symbol() == symbol) return entry.shape[d];
+      const auto linear = AsLinear(entry.extents[d]);
+      if (!linear || linear->symbol != symbol) continue;
+      if (const auto value = linear->ValueAt(entry.shape[d])) return *value;
     }
   }
   return kExampleOfUnshown;

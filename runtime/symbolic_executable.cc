@@ -42,7 +42,8 @@ Executable MakeSymbolicExecutable(SymbolicParts parts) {
                           .kernels = std::move(parts.kernels),
                           .constants = parts.constants,
                           .threads = parts.threads};
-  const auto symbols = std::make_shared<const InputSymbols>(InputsOf(parts.plan));
+  const auto symbols =
+      std::make_shared<const InputSymbols>(InputsOf(parts.plan), parts.plan.conditions);
   const auto binder = std::make_shared<PlanBinder>(std::move(parts));
   whole.bind = [symbols, binder](const Inputs& inputs) {
     return binder->At(symbols->Solve(inputs));

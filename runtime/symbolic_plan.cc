@@ -24,8 +24,10 @@ std::string ToText(const Dim::Values& values) {
 
 }  // namespace
 
-void RefuseValues(const ExtentCondition& broken, const Dim::Values& values) {
-  throw InvalidArgument(StrCat("the model needs ", broken.ToString(), "; here ", ToText(values)));
+void RefuseValues(const ExtentCondition& broken, const Dim::Values& values,
+                  const std::string& shown) {
+  throw InvalidArgument(StrCat(shown, shown.empty() ? "" : ": ", "the model needs ",
+                               broken.ToString(), "; here ", ToText(values)));
 }
 
 SymbolicPlan::SymbolicPlan(Plan plan) : plan_(std::move(plan)), program_(plan_.symbols) {

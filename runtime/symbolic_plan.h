@@ -27,8 +27,10 @@ struct PlanAtValues {
   std::vector<KernelUse> kernels;  // one for each node that is a kernel
 };
 
-// Throws InvalidArgument: the model needs what these values break.
-[[noreturn]] void RefuseValues(const ExtentCondition& broken, const Dim::Values& values);
+// Throws InvalidArgument: the model needs what these values break. `shown` says which input has the
+// value; empty: that is not known.
+[[noreturn]] void RefuseValues(const ExtentCondition& broken, const Dim::Values& values,
+                               const std::string& shown = "");
 
 class SymbolicPlan {
  public:

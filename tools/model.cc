@@ -16,6 +16,7 @@
 #include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/load_plugin.h"
 #include "tenon/compiler/partition_onednn.h"
+#include "tenon/ir/parse_extents.h"
 #include "tenon/ir/result_names.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/models/registry.h"
@@ -48,6 +49,11 @@ void ModelArguments::AddTo(CLI::App* command) {
   command->add_flag("--symbolic", symbolic,
                     "extents that an ONNX model leaves open stay variables: one compile takes all "
                     "shapes");
+  command
+      ->add_option("--dim", dims,
+                   "what a variable of the extents is: an expression of others, or a range of "
+                   "values; with --symbolic")
+      ->type_name("NAME=8*k|1..512");
   command
       ->add_option(
           "--constant", constants,
@@ -317,6 +323,26 @@ std::vector<Dim> ParseExtents(const std::string& text, bool symbolic) {
   return extents;
 }
 
+// Of --dim: "1..512", either bound of which may be missing, or an expression.
+void AddDim(const std::string& name, const std::string& text, onnx_import::ImportOptions* options) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos) {
+    const std::vector<Dim> extents = ir::ParseExtents(StrCat("(", text, ")"));
+    if (extents.size() != 1)
+      throw InvalidArgument(StrCat("--dim: ", text, " is not one extent for ", name));
+    options->dims[name] = extents[0];
+    return;
+  }
+  const std::string least = text.substr(0, dots), most = text.substr(dots + 2);
+  for (const std::string& bound : {least, most}) {
+    if (!bound.empty() && !ParseNumber<std::int64_t>(bound))
+      throw InvalidArgument(
+          StrCat("--dim: ", text, " is no range of ", name, "; one is 1..512, 1.. or ..512"));
+  }
+  if (!least.empty()) options->limits.push_back(StrCat(least, " <= ", name));
+  if (!most.empty()) options->limits.push_back(StrCat(name, " <= ", most));
+}
+
 LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& arguments,
                      const ShapeOfInput& shape_of) {
   onnx_import::ImportOptions options{.shapes = {}, .evaluate = strategies::EvaluateCall};
@@ -330,6 +356,10 @@ LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& 
       options.extents[name] = std::move(extents);
     }
   }
+  if (!arguments.dims.empty() && !arguments.KeepsVariables())
+    throw InvalidArgument("--dim says what variables are; give --symbolic, too");
+  for (const auto& [name, text] : Assignments(arguments.dims, "--dim"))
+    AddDim(name, text, &options);
   for (const auto& [name, value] : Assignments(arguments.constants, "--constant"))
     options.constants[name] = ParseConstant(model, name, value);
   const auto take_shape = [&](const ir::InputSpec& input) {
@@ -375,8 +405,9 @@ LoadedModel LoadModel(const ModelArguments& arguments, const ShapeOfInput& shape
   }
   if (!arguments.shapes.empty())
     throw InvalidArgument("--shape is for ONNX models; others carry their types");
-  if (arguments.symbolic)
-    throw InvalidArgument("--symbolic is for ONNX models; others carry their types");
+  if (arguments.symbolic || !arguments.dims.empty())
+    throw InvalidArgument(StrCat(arguments.symbolic ? "--symbolic" : "--dim",
+                                 " is for ONNX models; others carry their types"));
   if (!arguments.constants.empty()) throw InvalidArgument("--constant is for ONNX models");
   if (is_built_in) return {models::Build(arguments.path.substr(kBuiltIn.size())), {}};
   RequireText(bytes, source);

@@ -23,6 +23,7 @@ inline constexpr char kNoPartition[] = "none";
 struct ModelArguments {
   std::string path;
   std::vector<std::string> shapes;     // "x=1,3,48,192"
+  std::vector<std::string> dims;       // "n=8*k" or "n=1..512"
   std::vector<std::string> constants;  // "rate=16000" or "rate=file.npy"
   std::vector<std::string> plugins;    // shared objects that register what users add
   bool symbolic = false;               // open extents of an ONNX model stay variables

@@ -1,11 +1,13 @@
 // Each operation is checked for overflow as it is computed, so that later ones may be compared.
 #include "tenon/compiler/export/c_extents.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "tenon/support/error.h"
+#include "tenon/support/linear_extent.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::compiler {
@@ -89,6 +91,20 @@ std::string CExtents::Definition() const {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     for (std::size_t d = 0; d < inputs_[i].size(); ++d)
       alone.emplace(inputs_[i][d], StrCat("shapes[", i, "][", d, "]"));
+  }
+  // Or of one that is a multiple of it and a number. All extents are compared below.
+  std::size_t input = 0;
+  for (const Node& node : plan_.nodes) {
+    if (node.kind != NodeKind::kInput) continue;
+    const std::vector<Dim> extents = node.outputs[0].dims();
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+      const auto linear = AsLinear(extents[d]);
+      if (!linear) continue;
+      const auto at = std::ranges::find(plan_.symbols, linear->symbol) - plan_.symbols.begin();
+      alone.emplace(static_cast<int>(at), StrCat("(shapes[", input, "][", d, "] - ", linear->offset,
+                                                 ") / ", linear->factor));
+    }
+    ++input;
   }
   for (std::size_t k = 0; k < operations.size(); ++k) {
     const DimProgram::Operation& operation = operations[k];

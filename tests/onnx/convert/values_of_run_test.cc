@@ -395,6 +395,30 @@ TEST(ValuesOfRunTest, AnAspectRatioIsKeptForAnySizes) {
   }
 }
 
+// A -1 is taken where the extent is declared to be a multiple.
+TEST(ValuesOfRunTest, ExtentsAreWhatIsDeclaredOfThem) {
+  Model model;
+  NamedInput(model, "x", {"n", "6"}).Output("y").Integers("shape", {-1, 8, 6});
+  model.Node("Reshape", {"x", "shape"}, {"y"}, "groups");
+  ImportOptions options = AnyShapes();
+  options.dims = {{"n", Dim(8) * Dim::Symbol("k")}};
+  options.limits = {"k <= 5"};
+  const Executable exe = ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), options))));
+  const auto run = [&](std::int64_t n) { return exe.Run({{"x", Random({n, 6}, 3)}}); };
+  EXPECT_EQ(run(24)->at(0).shape(), (Shape{3, 8, 6}));
+  EXPECT_THAT(std::string(run(12).status().message()),
+              HasSubstr("input 'x' has 12 elements on axis 0; it must have 8*k"));
+  EXPECT_THAT(std::string(run(48).status().message()),
+              AllOf(HasSubstr("input 'x' has 48 elements on axis 0"), HasSubstr("k <= 5")));
+  options.dims = {{"m", 3}};
+  EXPECT_THAT(std::string(ImportOnnx(model.Bytes(), options).status().message()),
+              HasSubstr("an extent is given for m, which no input has; variables are n"));
+  options.dims = {};
+  options.limits = {"q <= 5"};
+  EXPECT_THAT(std::string(ImportOnnx(model.Bytes(), options).status().message()),
+              HasSubstr("no input has the variable q; there are: n"));
+}
+
 TEST(ValuesOfRunTest, AWindowHasAsManyElementsAsARunSays) {
   for (const std::int64_t is_periodic : {0, 1}) {
     Model model(17);
