@@ -12,11 +12,16 @@
 namespace tenon::runtime {
 namespace {
 
-// Whether the case is meant for such values.
-bool Matches(const BoundCase& of_part, const Dim::Values& values) {
+// Whether the case is meant for such values, or may take them. A plan for some ones takes the
+// other variables to be at least 1; any other expects 0 of those that are counts.
+bool Matches(const BoundCase& of_part, const Dim::Values& values, bool may_have_zeros) {
+  const bool has_one =
+      std::ranges::any_of(of_part.known, [](const auto& known) { return known.second == 1; });
   return std::ranges::all_of(values, [&](const auto& value) {
     const auto known = of_part.known.find(value.first);
-    return known == of_part.known.end() ? value.second != 0 : known->second == value.second;
+    if (known != of_part.known.end()) return known->second == value.second;
+    return value.second != 0 ||
+           (may_have_zeros && !has_one && Dim::Symbol(value.first).LowerBound() == 0);
   });
 }
 
@@ -33,10 +38,10 @@ bool Matches(const BoundCase& of_part, const Dim::Values& values) {
 Executable Bind(const std::vector<BoundCase>& cases, const Dim::Values& values) {
   const BoundCase* first = nullptr;
   for (const BoundCase& of_part : cases) {
-    if (!Matches(of_part, values)) continue;
+    if (!Matches(of_part, values, true)) continue;
     if (std::optional<Executable> found = of_part.binder->Find(values)) return *std::move(found);
     if (of_part.binder->Takes(values)) return of_part.binder->At(values);
-    if (first == nullptr) first = &of_part;
+    if (first == nullptr && Matches(of_part, values, false)) first = &of_part;
   }
   if (first == nullptr) RefuseZeros(values);
   return first->binder->At(values);  // refuses them in words

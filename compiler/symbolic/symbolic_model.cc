@@ -158,12 +158,26 @@ class SymbolicModel::Kernels : public FreshKernels {
   PreparedEntries entries_;
 };
 
-runtime::Executable SymbolicModel::Build(const Dim::Values& values) {
+std::shared_ptr<const SymbolicModel::Planned> SymbolicModel::PlanFor(const Dim::Values& values) {
   Dim::Values ones;
   for (const auto& value : values) {
     if (value.second == 1) ones.insert(value);
   }
-  const std::shared_ptr<const Planned> planned = PlannedFor(std::move(ones));
+  return PlannedFor(std::move(ones));
+}
+
+// A plan expects 0 of the variables that are counts. It takes one where no kernel is called with
+// an extent of 0, as where the count is an amount of padding.
+bool SymbolicModel::TakesZeros(const Dim::Values& zeros, const Dim::Values& values) {
+  const bool are_counts = std::ranges::all_of(
+      zeros, [](const auto& zero) { return Dim::Symbol(zero.first).LowerBound() == 0; });
+  if (!are_counts) return false;
+  const std::shared_ptr<const Planned> planned = PlanFor(values);
+  return planned != nullptr && planned->plan.Takes(values);
+}
+
+runtime::Executable SymbolicModel::Build(const Dim::Values& values) {
+  const std::shared_ptr<const Planned> planned = PlanFor(values);
   if (planned == nullptr || !planned->plan.Takes(values)) return BuildFromTypes(values);
   const auto kernel_for = [&](int kernel, std::vector<std::int64_t> extents) {
     return made_[static_cast<std::size_t>(kernel)].code->AsCallable(std::move(extents));
@@ -197,8 +211,8 @@ SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
 runtime::Executable SymbolicModel::Bind(const Dim::Values& values) {
   Dim::Values zeros, others;
   for (const auto& value : values) (value.second == 0 ? zeros : others).insert(value);
-  if (!zeros.empty()) return WithoutZeros(zeros).Bind(others);
   if (std::optional<runtime::Executable> found = bound_.Find(values)) return *std::move(found);
+  if (!zeros.empty() && !TakesZeros(zeros, values)) return WithoutZeros(zeros).Bind(others);
   // This comes after the operators, which say more about what they refuse.
   const runtime::Executable made = Build(values);
   for (const ExtentCondition& need : needs_) {

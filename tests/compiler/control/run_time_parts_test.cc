@@ -145,6 +145,33 @@ def @main(%x: Tensor[(9), float32], %n: Tensor[(1), int64]) {
              WithCounts({{"x", Rows(9, 1).Reshape({9})}}, {0, 1, 2, 9}));
 }
 
+// An amount of padding, for instance: the arrays of the second part have k + 3 rows.
+constexpr const char* kPadded = R"relay(
+def @main(%x: Tensor[(9, 4), float32], %n: Tensor[(1), int64], %m: Tensor[(1), int64]) {
+  %0 = take_first(%x, %n);
+  %1 = broadcast_to_extents(1f, (%0,), shape="(x0_0 + 3, 4)");
+  %2 = take_first(%1, %m);
+  %3 = sum(%2, axis=[0], keepdims=True);
+  (tanh(add(%1, %3)), %2)
+})relay";
+
+TEST(RunTimePartsTest, ACountOf0MakesNoCodeWhereNoExtentIs0) {
+  ExpectRuns(kPadded, WithCounts({{"x", Rows(9, 4)}, {"m", Count(2)}}, {0, 1, 2, 9}));
+  int made = 0;
+  const Executable exe = ValueOrThrow(
+      Compile(Parsed(kPadded), {.loop_observer = [&](const auto& step) {
+                if (step.name == "Nests" && step.function.name.find("tanh") != std::string::npos)
+                  ++made;
+              }}));
+  EXPECT_EQ(made, 1);
+  for (const std::int64_t n : {0, 4}) {
+    const auto results =
+        ValueOrThrow(exe.Run({{"x", Rows(9, 4)}, {"n", Count(n)}, {"m", Count(2)}}));
+    EXPECT_EQ(results[0].shape(), (Shape{n + 3, 4}));
+  }
+  EXPECT_EQ(made, 1);
+}
+
 // x + 0 is x only where the zeros fit.
 TEST(RunTimePartsTest, ACountMustFitTheExtentThatItIsBroadcastWith) {
   const Executable exe = ValueOrThrow(

@@ -286,7 +286,8 @@ def @main(%c: bool, %x: Tensor[(5), float32], %w: Tensor[(5), float32]) {
   EXPECT_EQ(two.whole.constants.size(), 1U);
 }
 
-// A plan for a variable takes no 0, so there is one for each set of counts that are 0.
+// A plan takes no 0 of a count that is an extent, so there is one for each set of counts that are
+// 0.
 TEST(SavedProgramsTest, EachSetOfCountsThatAre0HasACase) {
   const LoweredProgram one = LoweredFor(kCut);
   ASSERT_EQ(one.program.parts.size(), 1U);
