@@ -148,6 +148,23 @@ Expr Make(Arithmetic op, const Expr& x, const NDArray& c) {
                                                  : ops::Multiply(x, constant));
 }
 
+// The constant of one sum or difference instead of two, one after the other. Nothing where they
+// cancel, among others.
+std::optional<NDArray> JoinedConstant(const WithConstant& inner, const WithConstant& outer) {
+  if (inner.op == outer.op) return Calculate(Arithmetic::kAdd, *inner.constant, *outer.constant);
+  return inner.op == Arithmetic::kSubtract
+             ? Calculate(Arithmetic::kSubtract, *outer.constant, *inner.constant)
+             : Calculate(Arithmetic::kSubtract, *inner.constant, *outer.constant);
+}
+
+// Whether the sum takes off again what was added to its value before. That rounds the value, which
+// is near to the large constant in between: what comes after it must not be done there.
+bool TakesOffAgain(const WithConstant& sum) {
+  const auto before = IsFloat(sum.value) ? SplitConstant(sum.value.As<CallNode>()) : std::nullopt;
+  return sum.op != Arithmetic::kMultiply && before && before->op != Arithmetic::kMultiply &&
+         !JoinedConstant(*before, sum);
+}
+
 // Rewrites (x + c) + d, (x - c) - d, (x + c) - d, (x - c) + d and (x * c) * d to one operation with
 // a constant. Rewrites (x + c) * d to x * d + c * d, so that constants can meet similar ones.
 Expr JoinConstants(const CallNode& call, const SimplifyContext& context) {
@@ -155,7 +172,7 @@ Expr JoinConstants(const CallNode& call, const SimplifyContext& context) {
   if (!outer) return Expr();
   const auto inner = SplitConstant(outer->value.As<CallNode>());
   // A value with other readers stays; a second way to it would only be more work.
-  if (!inner || !context.has_one_reader(outer->value)) return Expr();
+  if (!inner || !context.has_one_reader(outer->value) || TakesOffAgain(*inner)) return Expr();
   const bool inner_scales = inner->op == Arithmetic::kMultiply;
   const bool outer_scales = outer->op == Arithmetic::kMultiply;
   if (inner_scales && !outer_scales) return Expr();
@@ -168,13 +185,9 @@ Expr JoinConstants(const CallNode& call, const SimplifyContext& context) {
     if (Expr joined = JoinConstants(*scaled.As<CallNode>(), context)) scaled = joined;
     return HasType(scaled, call.checked_type) ? Make(inner->op, scaled, *product) : Expr();
   }
-  const bool same = inner->op == outer->op;
-  const auto joined = inner->op == Arithmetic::kSubtract && !same
-                          ? Calculate(Arithmetic::kSubtract, *outer->constant, *inner->constant)
-                          : Calculate(same ? Arithmetic::kAdd : Arithmetic::kSubtract,
-                                      *inner->constant, *outer->constant);
+  const auto joined = JoinedConstant(*inner, *outer);
   if (!joined) return Expr();
-  return Make(same ? inner->op : Arithmetic::kAdd, inner->value, *joined);
+  return Make(inner->op == outer->op ? inner->op : Arithmetic::kAdd, inner->value, *joined);
 }
 
 // Rewrites a / sqrt(b) to a * rsqrt(b).

@@ -229,6 +229,13 @@ TEST(SimplifyExprTest, ConstantsThatCancelStay) {
     const Module before = WithConstants("%x: Tensor[(4), float32]", body);
     EXPECT_EQ(SimplifyExpr(before), before) << body;
   }
+  // Nor is what comes after it done with the large number.
+  for (const char* outer : {"multiply(%1, 2.25f)", "add(%1, 1.25f)", "subtract(%1, 1.25f)"}) {
+    const std::string body =
+        StrCat("%0 = add(%x, 12582912f);\n%1 = subtract(%0, 12582912f);\n", outer);
+    const Module before = WithConstants("%x: Tensor[(4), float32]", body);
+    EXPECT_EQ(SimplifyExpr(before), before) << body;
+  }
   const Module near = WithConstants("%x: Tensor[(4), float32]", "subtract(add(%x, 1f), 0.75f)");
   EXPECT_EQ(Body(SimplifyExpr(near)), "add(%x, 0.25f)\n");
 }
