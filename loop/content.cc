@@ -178,4 +178,13 @@ void ContentWriter::Statement(const Stmt& stmt) {
   Unreachable("the switch over statement kinds is exhaustive");
 }
 
+std::string ContentOf(const Function& function) {
+  ContentWriter writer;
+  writer.Int(static_cast<std::int64_t>(function.buffers.size()));
+  for (const Buffer& buffer : function.buffers) writer.Buffer(buffer);
+  writer.Expressions({function.scalars.begin(), function.scalars.end()});
+  writer.Statement(function.body);
+  return writer.bytes();
+}
+
 }  // namespace tenon::loop

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tenon/loop/function.h"
 #include "tenon/loop/stmt.h"
 
 namespace tenon::loop {
@@ -46,6 +47,9 @@ class ContentWriter {
   std::string bytes_;
   std::unordered_map<const void*, std::int64_t> numbers_;
 };
+
+// Of all that is called and run: the buffers, the variables and the body, without the name.
+std::string ContentOf(const Function& function);
 
 }  // namespace tenon::loop
 

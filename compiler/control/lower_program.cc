@@ -72,21 +72,13 @@ class Gatherer {
   int AddKernel(LoweredKernel kernel) {
     const auto next = static_cast<int>(kernels_.size());
     if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel)) {
-      const auto [known, is_new] = kernels_by_content_.try_emplace(ContentOf(*function), next);
+      const auto [known, is_new] =
+          kernels_by_content_.try_emplace(loop::ContentOf(*function), next);
       if (!is_new) return known->second;
     }
     kernel.name = names_.Unique(kernel.name, "_");
     kernels_.push_back(std::move(kernel));
     return next;
-  }
-
-  static std::string ContentOf(const loop::Function& function) {
-    loop::ContentWriter writer;
-    writer.Int(static_cast<std::int64_t>(function.buffers.size()));
-    for (const loop::Buffer& buffer : function.buffers) writer.Buffer(buffer);
-    writer.Expressions({function.scalars.begin(), function.scalars.end()});
-    writer.Statement(function.body);
-    return writer.bytes();
   }
 
   std::vector<LoweredKernel> kernels_;

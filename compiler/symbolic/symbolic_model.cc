@@ -11,6 +11,7 @@
 #include "tenon/compiler/plan/link.h"
 #include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/compiler/symbolic/symbolic_plan.h"
+#include "tenon/loop/content.h"
 #include "tenon/runtime/symbolic_executable.h"
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/support/error.h"
@@ -22,7 +23,8 @@ using ir::Expr;
 
 SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy,
                              jit::CompileOptions code, int threads,
-                             std::vector<ExtentCondition> needs)
+                             std::vector<ExtentCondition> needs,
+                             const std::vector<const SymbolicModel*>& donors)
     : fused_(std::move(fused)),
       strategy_(std::move(strategy)),
       code_(std::move(code)),
@@ -30,22 +32,34 @@ SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strat
       needs_(std::move(needs)),
       kernels_(LowerSymbolicKernels(fused_, strategy_)),
       prepared_(fused_, kernels_, code_) {
-  MakeKernels();
+  MakeKernels(donors);
 }
 
-void SymbolicModel::MakeKernels() {
+void SymbolicModel::MakeKernels(const std::vector<const SymbolicModel*>& donors) {
+  std::unordered_map<std::string, jit::Kernel> known;
+  for (const SymbolicModel* donor : donors) {
+    for (const Made& made : donor->made_) {
+      if (made.code) known.emplace(loop::ContentOf(made.code->function()), *made.code);
+    }
+  }
   std::vector<loop::Function> functions;
   for (const LoweredKernel& kernel : kernels_.list) {
-    if (const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel))
+    Made& made = made_.emplace_back();
+    const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel);
+    if (function == nullptr) continue;
+    made.symbols = kernels_.VariablesOf(static_cast<int>(made_.size()) - 1);
+    const auto same = known.empty() ? known.end() : known.find(loop::ContentOf(*function));
+    if (same != known.end()) {
+      made.code = same->second;
+    } else {
       functions.push_back(*function);
+    }
   }
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code_));
   auto next = compiled.begin();
-  for (int kernel = 0; kernel < static_cast<int>(kernels_.list.size()); ++kernel) {
-    Made& made = made_.emplace_back();
-    if (!kernels_.HasCode(kernel)) continue;
-    made.code = *next++;
-    made.symbols = kernels_.VariablesOf(kernel);
+  for (int kernel = 0; kernel < static_cast<int>(made_.size()); ++kernel) {
+    Made& made = made_[static_cast<std::size_t>(kernel)];
+    if (kernels_.HasCode(kernel) && !made.code) made.code = *next++;
   }
 }
 
@@ -203,8 +217,12 @@ SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
     need.a = need.a.Substitute(numbers);
     need.b = need.b.Substitute(numbers);
   }
+  std::vector<const SymbolicModel*> donors = {this};
+  for (const auto& [others, made] : without_zeros_) {
+    if (made != nullptr) donors.push_back(made.get());
+  }
   model = std::make_unique<SymbolicModel>(WithExtents(fused_, zeros).module, strategy_, code_,
-                                          threads_, std::move(needs));
+                                          threads_, std::move(needs), donors);
   return *model;
 }
 

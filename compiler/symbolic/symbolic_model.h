@@ -34,10 +34,11 @@ namespace tenon::compiler {
 class SymbolicModel {
  public:
   // `fused` must have checked types. `needs` is what the module needed of the variables before
-  // passes changed it. Throws what making kernels throws, and Unimplemented for a value of unknown
-  // extents, naming the operator.
+  // passes changed it. Equal kernels of `donors` are not compiled again. Throws what making kernels
+  // throws, and Unimplemented for a value of unknown extents, naming the operator.
   SymbolicModel(ir::Module fused, strategies::StrategyOptions strategy, jit::CompileOptions code,
-                int threads, std::vector<ExtentCondition> needs = {});
+                int threads, std::vector<ExtentCondition> needs = {},
+                const std::vector<const SymbolicModel*>& donors = {});
 
   // The executable for these values, of all variables. Throws what operators refuse of such
   // extents.
@@ -60,7 +61,7 @@ class SymbolicModel {
     std::vector<NDArray> constants;
   };
 
-  void MakeKernels();
+  void MakeKernels(const std::vector<const SymbolicModel*>& donors);
   // Null if the model has no plan for all values.
   std::shared_ptr<const Planned> PlannedFor(Dim::Values ones);
   std::shared_ptr<const Planned> PlanFor(const Dim::Values& values);
