@@ -349,7 +349,11 @@ std::optional<ThreadChoice> Executable::thread_choice() const {
 int Executable::num_kernel_calls() const {
   if (program() != nullptr) {
     int total = 0;
-    for (const ProgramPart& part : program()->parts) total += part.executable.num_kernel_calls();
+    for (const ProgramPart& part : program()->parts) {
+      const Executable& of_part = part.executable;
+      total += of_part.plan().nodes.empty() ? static_cast<int>(of_part.kernels().size())
+                                            : of_part.num_kernel_calls();
+    }
     return total;
   }
   return static_cast<int>(

@@ -90,7 +90,8 @@ class Executable {
   // How many threads runs take, by the last trial of the memory that was used last; nothing before
   // one has ended, for a program, and for what is not bound.
   std::optional<ThreadChoice> thread_choice() const;
-  // Number of kernel launches of one run; of a program, as if each of its parts ran once.
+  // Number of kernel launches of one run; of a program, as if each of its parts ran once, and each
+  // kernel of a part with variables.
   int num_kernel_calls() const;
   // Bytes of intermediate results, after sharing.
   std::size_t working_bytes() const;
