@@ -21,16 +21,21 @@ std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray&
 
 // Sums of floating constants that would turn x + a + b into x + (a + b), element by element. Adding
 // a large number and subtracting it again rounds x to that number's steps; x + (a + b) does not.
+// Adding a small number before a large one rounds their sum with x; a + b loses the small one
+// first.
 class SumsOfConstants {
  public:
   explicit SumsOfConstants(DataType dtype) : min_ratio_(dtype == Float64 ? 0x1p-26 : 0x1p-12) {}
 
   void Add(double a, double b) {
     const double larger = std::max(std::fabs(a), std::fabs(b));
-    (std::fabs(a + b) < larger * min_ratio_ ? some_cancel_ : some_stay_) |= larger > 0;
+    const double smaller = std::min(std::fabs(a), std::fabs(b));
+    // The last digits of the larger one are all that it has in common with the smaller one.
+    const bool is_lost = smaller > 0 && smaller < larger * min_ratio_ * min_ratio_ * 16;
+    (is_lost || std::fabs(a + b) < larger * min_ratio_ ? some_cancel_ : some_stay_) |= larger > 0;
   }
-  // Whether every sum of nonzero constants lost half of its digits. Single channels may do so by
-  // chance.
+  // Whether every sum of nonzero constants lost half of its digits, or nearly all of the smaller
+  // one. Single channels may do so by chance.
   bool Cancel() const { return some_cancel_ && !some_stay_; }
 
  private:

@@ -450,6 +450,17 @@ TEST(FoldAffineTest, AShiftDoesNotPassAScaleThatMakesTheWeightDenormal) {
   }
 }
 
+// A bias would be rounded to the steps of the large number before it is added to the product.
+TEST(FoldAffineTest, ABiasIsNotJoinedWithALargeNumber) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2}, Float32));
+  const ir::Expr weight = ir::Constant::Make(NDArray::FromVector<float>({2, 2}, {1, 2, 3, 4}));
+  const ir::Expr biased = ops::Add(ops::Dense(x, weight),
+                                   ir::Constant::Make(NDArray::FromVector<float>({2}, {0.5F, 2})));
+  const ir::Expr large = ops::Scalar(12582912);
+  const Module before = InferType(Module::FromExpr(ops::Subtract(ops::Add(biased, large), large)));
+  EXPECT_EQ(FoldAffine(before), before);
+}
+
 // Kernels divide by it as by zero.
 TEST(FoldAffineTest, ADenormalDivisorIsNoFactor) {
   const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2}, Float32));
