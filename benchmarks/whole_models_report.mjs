@@ -100,12 +100,12 @@ function peersText() {
   ].join('');
 }
 
+const machine = `Measured ${measured.date.slice(0, 10)} on ${measured.cores} cores, ${measured.rounds} rounds. ` +
+    `Load average between models: at most ${measured.load.toFixed(1)}.`;
 const texts = {
-  'whole-models-machine':
-      `Measured ${measured.date.slice(0, 10)} on ${measured.cores} cores, ${measured.rounds} rounds. ` +
-      `Load average between models: at most ${measured.load.toFixed(1)}.` + peersText(),
-  ...rows.length ? {'whole-models': timesText(), 'whole-models-costs': costsText()} : {},
-  ...layerRows.length ? {'layers': layersText()} : {},
+  ...rows.length ?
+      {'whole-models-machine': machine + peersText(), 'whole-models': timesText(), 'whole-models-costs': costsText()} : {},
+  ...layerRows.length ? {'layers-machine': machine, 'layers': layersText()} : {},
 };
 const busy = busyText(measured.load, measured.cores);
 const plain = [busy, ...Object.values(texts)].filter(Boolean).join('\n\n') + '\n';

@@ -366,8 +366,8 @@ static void tenon_pool_many(const float* image, int64_t channels, int64_t height
           tenon_place_samples(r.top + (float)y * r.bin_height, r.bin_height, i, 1, r.rows, height,
                               ys);
           for (j = 0; j < r.columns; j += TENON_MOST_SAMPLES) {
-            const int64_t left = r.columns - j;
-            const int64_t some = left < TENON_MOST_SAMPLES ? left : TENON_MOST_SAMPLES;
+            const int64_t left = r.columns - j, most = TENON_MOST_SAMPLES;
+            const int64_t some = left < most ? left : most;
             tenon_place_samples(r.left + (float)x * r.bin_width, r.bin_width, j, some, r.columns,
                                 width, xs);
             sum = tenon_pool(sum, plane, width, ys, 1, xs, some, takes_max);
