@@ -397,9 +397,9 @@ std::string RefusalOfLower(const std::string& text) {
   return std::string(Lower(Parsed(text)).status().message());
 }
 
-TEST(SymbolicLowerTest, AVariableThatNoInputHasAloneIsRefused) {
-  EXPECT_THAT(RefusalOfLower("def @main(%x: Tensor[(2*n), float32]) { exp(%x) }"),
-              HasSubstr("no input of the model has the extent n alone"));
+TEST(SymbolicLowerTest, AVariableThatNoExtentOfAnInputGivesIsRefused) {
+  EXPECT_THAT(RefusalOfLower("def @main(%x: Tensor[(n * m), float32]) { exp(%x) }"),
+              HasSubstr("no input of the model has the extent m alone, or a multiple of it"));
 }
 
 // The author's relation compares numbers, so that what it would refuse is not known.
