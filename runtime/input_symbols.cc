@@ -16,15 +16,15 @@ namespace tenon::runtime {
 
 InputSymbols::InputSymbols(std::vector<InputInfo> inputs, std::vector<ExtentCondition> needs)
     : inputs_(std::move(inputs)), needs_(std::move(needs)) {
-  std::set<std::string> alone;
+  std::set<std::string> shown;
   for (const InputInfo& input : inputs_) {
     for (const Dim& dim : input.extents) {
       dim.AddSymbols(&names_);
-      if (const auto linear = AsLinear(dim)) alone.insert(linear->symbol);
+      if (const auto linear = AsLinear(dim)) shown.insert(linear->symbol);
     }
   }
   for (const std::string& name : names_) {
-    if (alone.contains(name)) continue;
+    if (shown.contains(name)) continue;
     throw Unimplemented(StrCat("no input of the model has the extent ", name,
                                " alone, or a multiple of it and a number, so that its value cannot "
                                "be read off the inputs"));
@@ -33,8 +33,11 @@ InputSymbols::InputSymbols(std::vector<InputInfo> inputs, std::vector<ExtentCond
 
 Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
   Dim::Values values;
-  std::map<std::string, std::string> found_in;
-  std::map<std::string, std::string> shown_by;  // what the errors say of a variable's extent
+  std::map<std::string, std::pair<const InputInfo*, std::size_t>> found_at;  // input and axis
+  const auto has = [&](const InputInfo& input, std::size_t axis) {
+    return StrCat("input '", input.name, "' has ", inputs.find(input.name)->second.shape()[axis],
+                  " elements on axis ", axis);
+  };
   for (const InputInfo& input : inputs_) {
     const auto given = inputs.find(input.name);
     if (given == inputs.end())
@@ -47,9 +50,7 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
     for (std::size_t i = 0; i < shape.size(); ++i) {
       const auto name = input.extents[i].symbol();
       if (!name || !values.emplace(*name, shape[i]).second) continue;
-      found_in.emplace(*name, input.name);
-      shown_by.emplace(*name,
-                       StrCat("input '", input.name, "' has ", shape[i], " elements on axis ", i));
+      found_at.emplace(*name, std::pair(&input, i));
       if (shape[i] < Dim::Symbol(*name).LowerBound())
         throw InvalidArgument(StrCat("input '", input.name, "' has no elements on axis ", i, "; ",
                                      *name,
@@ -58,21 +59,19 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
     }
   }
   for (const InputInfo& input : inputs_) {
+    if (values.size() == names_.size()) break;
     const Shape& shape = inputs.find(input.name)->second.shape();
     for (std::size_t i = 0; i < shape.size(); ++i) {
       const auto linear = AsLinear(input.extents[i]);
       if (!linear || values.contains(linear->symbol)) continue;
-      const std::string shown =
-          StrCat("input '", input.name, "' has ", shape[i], " elements on axis ", i);
       const std::optional<std::int64_t> value = linear->ValueAt(shape[i]);
       const std::int64_t least = Dim::Symbol(linear->symbol).LowerBound().value_or(0);
       if (!value || *value < least)
-        throw InvalidArgument(StrCat(shown, "; it must have ", input.extents[i].ToString(),
+        throw InvalidArgument(StrCat(has(input, i), "; it must have ", input.extents[i].ToString(),
                                      ", where ", linear->symbol, " is a whole number of at least ",
                                      least));
       values.emplace(linear->symbol, *value);
-      found_in.emplace(linear->symbol, input.name);
-      shown_by.emplace(linear->symbol, shown);
+      found_at.emplace(linear->symbol, std::pair(&input, i));
     }
   }
   for (const InputInfo& input : inputs_) {
@@ -82,11 +81,11 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
       const std::optional<std::int64_t> wanted = dim.Evaluate(values);
       if (wanted == shape[i]) continue;
       const auto name = dim.symbol();
-      throw InvalidArgument(StrCat("input '", input.name, "' has ", shape[i], " elements on axis ",
-                                   i, "; it must have ", wanted ? StrCat(*wanted) : "a number",
-                                   name ? StrCat(", as '", found_in.at(*name), "' has for ", *name)
-                                   : dim.is_symbolic() ? StrCat(", which is ", dim.ToString())
-                                                       : std::string()));
+      throw InvalidArgument(
+          StrCat(has(input, i), "; it must have ", wanted ? StrCat(*wanted) : "a number",
+                 name ? StrCat(", as '", found_at.at(*name).first->name, "' has for ", *name)
+                 : dim.is_symbolic() ? StrCat(", which is ", dim.ToString())
+                                     : std::string()));
     }
   }
   if (inputs.size() != inputs_.size()) RefuseUnknown(inputs_, inputs);
@@ -95,8 +94,9 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
     std::set<std::string> names;
     need.a.AddSymbols(&names);
     need.b.AddSymbols(&names);
-    const auto shown = names.size() == 1 ? shown_by.find(*names.begin()) : shown_by.end();
-    RefuseValues(need, values, shown == shown_by.end() ? "" : shown->second);
+    const auto shown = names.size() == 1 ? found_at.find(*names.begin()) : found_at.end();
+    RefuseValues(need, values,
+                 shown == found_at.end() ? "" : has(*shown->second.first, shown->second.second));
   }
   return values;
 }
