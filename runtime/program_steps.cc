@@ -53,22 +53,35 @@ void FindEndless(std::vector<ProgramFunction>* functions) {
 
 }  // namespace
 
+std::vector<std::string> VariablesOf(const std::vector<ExtentPlace>& places) {
+  std::vector<std::string> variables;
+  for (const ExtentPlace& place : places) {
+    if (!place.extent.empty()) variables.push_back(place.extent);
+  }
+  return variables;
+}
+
+std::vector<std::string> VariablesGivenBy(const Step& step) {
+  return step.kind == StepKind::kCut ? std::vector<std::string>{step.extent}
+                                     : VariablesOf(step.output_extents);
+}
+
+std::vector<std::string> OwnVariables(const ProgramFunction& function) {
+  std::vector<std::string> own = VariablesOf(function.extents);
+  for (const Step& step : function.steps) {
+    const std::vector<std::string> given = VariablesGivenBy(step);
+    own.insert(own.end(), given.begin(), given.end());
+  }
+  return own;
+}
+
 void FindFacts(std::vector<ProgramFunction>* functions) {
   for (ProgramFunction& function : *functions) {
     FindLastReads(&function);
     const Step* last = function.steps.empty() ? nullptr : &function.steps.back();
     function.ends_in_call = last != nullptr && last->outputs == function.results &&
                             (last->kind == StepKind::kCall || last->kind == StepKind::kBranch);
-    const auto add = [&](const std::vector<ExtentPlace>& places) {
-      for (const ExtentPlace& place : places) {
-        if (!place.extent.empty()) function.own_extents.push_back(place.extent);
-      }
-    };
-    add(function.extents);
-    for (const Step& step : function.steps) {
-      if (step.kind == StepKind::kCut) function.own_extents.push_back(step.extent);
-      add(step.output_extents);
-    }
+    function.own_extents = OwnVariables(function);
   }
   FindEndless(functions);
 }

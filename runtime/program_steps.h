@@ -86,6 +86,13 @@ struct ProgramFunction {
   std::vector<std::string> own_extents = {};
 };
 
+// The variables to which an entered function's parameters, or a step's outputs, give values.
+std::vector<std::string> VariablesOf(const std::vector<ExtentPlace>& places);
+// The same of a step of any kind.
+std::vector<std::string> VariablesGivenBy(const Step& step);
+// Those of the parameters and of all steps: ProgramFunction::own_extents.
+std::vector<std::string> OwnVariables(const ProgramFunction& function);
+
 // Finds the last reads of steps and the facts of functions. Registers and functions that steps name
 // must be there.
 void FindFacts(std::vector<ProgramFunction>* functions);

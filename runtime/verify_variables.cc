@@ -16,23 +16,8 @@ namespace {
 
 using Names = std::set<std::string>;
 
-void AddNamed(const std::vector<ExtentPlace>& places, Names* names) {
-  for (const ExtentPlace& place : places) {
-    if (!place.extent.empty()) names->insert(place.extent);
-  }
-}
-
-// After a step, what it gives a value has one.
-void AddGiven(const Step& step, Names* names) {
-  if (step.kind == StepKind::kCut) names->insert(step.extent);
-  AddNamed(step.output_extents, names);
-}
-
-Names Own(const ProgramFunction& function) {
-  Names own;
-  AddNamed(function.extents, &own);
-  for (const Step& step : function.steps) AddGiven(step, &own);
-  return own;
+void Add(const std::vector<std::string>& more, Names* names) {
+  names->insert(more.begin(), more.end());
 }
 
 // What each function is entered with; nothing for those that are never called.
@@ -42,7 +27,8 @@ std::vector<std::optional<Names>> EnteredWith(const std::vector<ProgramFunction>
   std::vector<std::size_t> changed;
   const auto enter = [&](std::size_t f, const Names& names) {
     Names left;
-    const Names own = Own(functions[f]);
+    Names own;
+    Add(OwnVariables(functions[f]), &own);
     for (const std::string& name : names) {
       if (!own.contains(name) && (!entered[f] || entered[f]->contains(name))) left.insert(name);
     }
@@ -55,11 +41,11 @@ std::vector<std::optional<Names>> EnteredWith(const std::vector<ProgramFunction>
     const std::size_t f = changed.back();
     changed.pop_back();
     Names names = *entered[f];
-    AddNamed(functions[f].extents, &names);
+    Add(VariablesOf(functions[f].extents), &names);
     for (const Step& step : functions[f].steps) {
       if (step.kind == StepKind::kCall || step.kind == StepKind::kBranch) enter(step.target, names);
       if (step.kind == StepKind::kBranch) enter(step.otherwise, names);
-      AddGiven(step, &names);
+      Add(VariablesGivenBy(step), &names);
     }
   }
   return entered;
@@ -67,10 +53,10 @@ std::vector<std::optional<Names>> EnteredWith(const std::vector<ProgramFunction>
 
 void RequireVariables(const PlannedProgram& program, std::size_t f, Names names) {
   const ProgramFunction& function = program.functions[f];
-  AddNamed(function.extents, &names);
+  Add(VariablesOf(function.extents), &names);
   for (std::size_t s = 0; s < function.steps.size(); ++s) {
     const Step& step = function.steps[s];
-    AddGiven(step, &names);
+    Add(VariablesGivenBy(step), &names);
     if (step.kind != StepKind::kPart) continue;
     for (const std::string& symbol : program.parts[step.target].symbols) {
       if (!names.contains(symbol))
