@@ -42,25 +42,23 @@ void SymbolicModel::MakeKernels(const std::vector<const SymbolicModel*>& donors)
       if (made.code) known.emplace(loop::ContentOf(made.code->function()), *made.code);
     }
   }
+  made_.resize(kernels_.list.size());
   std::vector<loop::Function> functions;
-  for (const LoweredKernel& kernel : kernels_.list) {
-    Made& made = made_.emplace_back();
-    const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel);
+  std::vector<Made*> waiting;  // for the code of each function
+  for (std::size_t i = 0; i < made_.size(); ++i) {
+    const auto* function = std::get_if<loop::Function>(&kernels_.list[i].choice.built.kernel);
     if (function == nullptr) continue;
-    made.symbols = kernels_.VariablesOf(static_cast<int>(made_.size()) - 1);
+    made_[i].symbols = kernels_.VariablesOf(static_cast<int>(i));
     const auto same = known.empty() ? known.end() : known.find(loop::ContentOf(*function));
     if (same != known.end()) {
-      made.code = same->second;
+      made_[i].code = same->second;
     } else {
       functions.push_back(*function);
+      waiting.push_back(&made_[i]);
     }
   }
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code_));
-  auto next = compiled.begin();
-  for (int kernel = 0; kernel < static_cast<int>(made_.size()); ++kernel) {
-    Made& made = made_[static_cast<std::size_t>(kernel)];
-    if (kernels_.HasCode(kernel) && !made.code) made.code = *next++;
-  }
+  for (std::size_t i = 0; i < compiled.size(); ++i) waiting[i]->code = compiled[i];
 }
 
 std::shared_ptr<const SymbolicModel::Planned> SymbolicModel::MakePlan(
@@ -207,10 +205,11 @@ runtime::Executable SymbolicModel::BuildFromTypes(const Dim::Values& values) con
   return Linked(lowered, source.TakeReady(), code_, threads_, bound_.memory());
 }
 
-SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
+SymbolicModel* SymbolicModel::WithoutZeros(const Dim::Values& zeros, const Dim::Values& values) {
   const std::lock_guard<std::mutex> lock(zeros_mutex_);
-  std::unique_ptr<SymbolicModel>& model = without_zeros_[zeros];
-  if (model != nullptr) return *model;
+  const auto found = without_zeros_.find(zeros);
+  if (found != without_zeros_.end()) return found->second.get();
+  if (TakesZeros(zeros, values)) return nullptr;
   const std::map<std::string, Dim> numbers = AsDims(zeros);
   std::vector<ExtentCondition> needs = needs_;
   for (ExtentCondition& need : needs) {
@@ -218,19 +217,18 @@ SymbolicModel& SymbolicModel::WithoutZeros(const Dim::Values& zeros) {
     need.b = need.b.Substitute(numbers);
   }
   std::vector<const SymbolicModel*> donors = {this};
-  for (const auto& [others, made] : without_zeros_) {
-    if (made != nullptr) donors.push_back(made.get());
-  }
-  model = std::make_unique<SymbolicModel>(WithExtents(fused_, zeros).module, strategy_, code_,
-                                          threads_, std::move(needs), donors);
-  return *model;
+  for (const auto& known : without_zeros_) donors.push_back(known.second.get());
+  auto model = std::make_unique<SymbolicModel>(WithExtents(fused_, zeros).module, strategy_, code_,
+                                               threads_, std::move(needs), donors);
+  return without_zeros_.emplace(zeros, std::move(model)).first->second.get();
 }
 
 runtime::Executable SymbolicModel::Bind(const Dim::Values& values) {
   Dim::Values zeros, others;
   for (const auto& value : values) (value.second == 0 ? zeros : others).insert(value);
   if (std::optional<runtime::Executable> found = bound_.Find(values)) return *std::move(found);
-  if (!zeros.empty() && !TakesZeros(zeros, values)) return WithoutZeros(zeros).Bind(others);
+  SymbolicModel* const without = zeros.empty() ? nullptr : WithoutZeros(zeros, values);
+  if (without != nullptr) return without->Bind(others);
   // This comes after the operators, which say more about what they refuse.
   const runtime::Executable made = Build(values);
   for (const ExtentCondition& need : needs_) {

@@ -69,7 +69,8 @@ class SymbolicModel {
   std::shared_ptr<const Planned> MakePlan(const Dim::Values& ones) const;
   runtime::Executable Build(const Dim::Values& values);
   runtime::Executable BuildFromTypes(const Dim::Values& values) const;
-  SymbolicModel& WithoutZeros(const Dim::Values& zeros);
+  // The model without variables that are 0; null where the plan for all values takes these.
+  SymbolicModel* WithoutZeros(const Dim::Values& zeros, const Dim::Values& values);
 
   const ir::Module fused_;
   const strategies::StrategyOptions strategy_;
