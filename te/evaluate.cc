@@ -154,10 +154,11 @@ Evaluator::Evaluator(const Arrays& arrays, const Extents& extents)
 const Column& Evaluator::Operand(const Expr& e, Column* flushed) {
   const Column& value = Evaluate(e);
   const double least = flushes_denormals_ ? LeastNormal(e.dtype()) : 0;
-  if (least == 0) return value;
+  const auto is_tiny = [&](double v) { return std::fabs(v) < least; };  // zeros, too
+  if (least == 0 || std::none_of(value.f.begin(), value.f.end(), is_tiny)) return value;
   *flushed = value;
   for (double& v : flushed->f) {
-    if (std::fabs(v) < least) v = std::copysign(0.0, v);
+    if (is_tiny(v)) v = std::copysign(0.0, v);
   }
   return *flushed;
 }
