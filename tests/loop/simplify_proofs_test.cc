@@ -27,13 +27,12 @@
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify/simplify_rules.h"
 #include "tenon/loop/visit.h"
+#include "tenon/tests/z3_outcome.h"
 
 namespace tenon::loop {
 namespace {
 
 using Term = z3::expr;
-
-constexpr unsigned kMilliseconds = 60000;
 
 // What numbers are, and what operators make of them.
 class Theory {
@@ -334,28 +333,6 @@ const std::map<std::string_view, Hints>& AllHints() {
 }
 
 // --- proofs
-
-z3::solver Solver(z3::context& context) {
-  z3::solver solver(context);
-  z3::params params(context);
-  params.set("timeout", kMilliseconds);
-  solver.set(params);
-  return solver;
-}
-
-// "proved", or what speaks against it.
-std::string Outcome(z3::solver& solver) {
-  switch (solver.check()) {
-    case z3::unsat:
-      return "proved";
-    case z3::sat:
-      return std::string("wrong, for instance where ") +
-             Z3_model_to_string(solver.ctx(), solver.get_model());
-    case z3::unknown:
-      break;
-  }
-  return "not decided: " + solver.reason_unknown();
-}
 
 Values PlaceholderValues(Theory* theory, z3::context& context) {
   const auto& [x, y, z, p, q, c, d] = RulePlaceholders();

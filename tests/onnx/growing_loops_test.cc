@@ -10,6 +10,7 @@
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/jit/c_library.h"
+#include "tenon/tests/onnx/subgraphs.h"
 #include "tenon/tests/onnx/written_model.h"
 #include "tenon/verify/interpret.h"
 
@@ -23,27 +24,6 @@ using testing_graphs::ExpectClose;
 using testing_graphs::Random;
 
 constexpr auto kInt64 = TensorProto::INT64;
-
-GraphProto* GraphOf(NodeProto& node, const char* attribute) {
-  AttributeProto* a = node.add_attribute();
-  a->set_name(attribute);
-  a->set_type(AttributeProto::GRAPH);
-  a->mutable_g()->set_name(attribute);
-  return a->mutable_g();
-}
-NodeProto& Add(GraphProto* graph, const char* type, const Names& inputs, const Names& outputs) {
-  NodeProto* node = graph->add_node();
-  node->set_op_type(type);
-  for (const std::string& input : inputs) node->add_input(input);
-  for (const std::string& output : outputs) node->add_output(output);
-  return *node;
-}
-void Takes(GraphProto* graph, const Names& names) {
-  for (const std::string& name : names) graph->add_input()->set_name(name);
-}
-void Gives(GraphProto* graph, const Names& names) {
-  for (const std::string& name : names) graph->add_output()->set_name(name);
-}
 
 NDArray Number(std::int64_t value) { return NDArray::Scalar(value); }
 NDArray Floats(const std::vector<float>& values) {

@@ -19,35 +19,18 @@
 #include "tenon/support/strings.h"
 #include "tenon/tests/passes/proofs/graph_terms.h"
 #include "tenon/tests/relay_text.h"
+#include "tenon/tests/z3_outcome.h"
 
 namespace tenon::passes {
 namespace {
 
 using Term = z3::expr;
 
-constexpr unsigned kMilliseconds = 60000;
-
-std::string Outcome(z3::solver& solver) {
-  z3::params params(solver.ctx());
-  params.set("timeout", kMilliseconds);
-  solver.set(params);
-  switch (solver.check()) {
-    case z3::unsat:
-      return "proved";
-    case z3::sat:
-      return std::string("wrong, for instance where ") +
-             Z3_model_to_string(solver.ctx(), solver.get_model());
-    case z3::unknown:
-      break;
-  }
-  return "not decided: " + solver.reason_unknown();
-}
-
 // "proved" where both compute the same.
 std::string Proof(Numbers numbers, const ir::Module& before, const ir::Module& after) {
   z3::context context;
   GraphTerms of_before(context, numbers), of_after(context, numbers);
-  z3::solver solver(context);
+  z3::solver solver = Solver(context);
   Term fails = Differ(of_before.Of(before), of_after.Of(after));
   for (const GraphTerms* terms : {&of_before, &of_after}) {
     for (const Term& fact : terms->facts()) solver.add(fact);
@@ -460,7 +443,7 @@ TEST(IdentityTest, HoldsForAllConstants) {
   for (const Identity& identity : Identities()) {
     z3::context context;
     context.set_rounding_mode(z3::RNE);
-    z3::solver solver(context);
+    z3::solver solver = Solver(context);
     solver.add(!identity.claim(context));
     EXPECT_EQ(Outcome(solver), "proved") << identity.name;
   }
