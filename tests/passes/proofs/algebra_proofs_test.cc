@@ -297,8 +297,7 @@ TEST(CastProofTest, JoinedCastsKeepAllValues) {
 TEST(CastProofTest, ClipsKeepAllValues) {
   const Pass pass = FindPass(kSimplify, strategies::EvaluateCall);
   const char* texts[] = {
-      "(%x: int32) { cast(cast(clip(%x, a_min=-128, a_max=127), dtype=\"int8\"), dtype=\"int32\") "
-      "}",
+      R"((%x: int32) { cast(cast(clip(%x, a_min=-128, a_max=127), dtype="int8"), dtype="int32") })",
       "(%x: int32) { cast(cast(clip(%x, a_min=0, a_max=200), dtype=\"uint8\"), dtype=\"int64\") }",
       "(%x: uint8) { clip(%x, a_min=-1, a_max=255) }",
       "(%x: int16) { clip(%x, a_min=-32768, a_max=1e9) }",
