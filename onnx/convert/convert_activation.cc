@@ -53,7 +53,16 @@ std::vector<Expr> SwiGlu(Node& node) {
     throw InvalidArgument(StrCat("the gate has the shape ", ir::ToText(gate),
                                  " and the other input ", ir::ToText(x),
                                  "; both must have one shape"));
-  return {node.Typed(ops::Multiply(SwishOf(node), node.input(1)))};
+  // A product would broadcast one element. The first ones of each, as many as the other has, are
+  // all of them where a run is taken.
+  Expr gated = SwishOf(node), other = node.input(1);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (gate[i] == x[i]) continue;
+    const Expr of_gate = node.Typed(FirstOf(node.extents(), gated, x[i], i));
+    other = node.Typed(FirstOf(node.extents(), other, gate[i], i));
+    gated = of_gate;
+  }
+  return {node.Typed(ops::Multiply(gated, other))};
 }
 
 std::vector<Expr> Selu(Node& node) {

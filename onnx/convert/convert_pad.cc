@@ -14,6 +14,13 @@
 namespace tenon::onnx_import {
 namespace {
 
+Expr TakenAt(const Node& node, const Expr& x, std::size_t axis,
+             const std::vector<std::int64_t>& places) {
+  const Expr table =
+      ir::Constant::Make(NDArray::FromVector({static_cast<std::int64_t>(places.size())}, places));
+  return node.Typed(ops::Take(x, table, {.axis = static_cast<std::int64_t>(axis)}));
+}
+
 // Opset 19: the elements begin again after the last one, of those that negative widths leave.
 Expr Wrapped(const Node& node, const Expr& x, std::int64_t extent, std::size_t axis,
              const Ints& width) {
@@ -36,9 +43,30 @@ Expr Wrapped(const Node& node, const Expr& x, std::int64_t extent, std::size_t a
     const std::int64_t place = (i - std::max<std::int64_t>(before, 0)) % kept;
     places.push_back(first + (place + kept) % kept);
   }
-  const Expr table =
-      ir::Constant::Make(NDArray::FromVector({static_cast<std::int64_t>(places.size())}, places));
-  return node.Typed(ops::Take(x, table, {.axis = static_cast<std::int64_t>(axis)}));
+  return TakenAt(node, x, axis, places);
+}
+
+// Widths that one mirror at each edge does not fill: the elements go to and fro, as in NumPy.
+bool TurnsOften(std::int64_t extent, const Ints& width) {
+  const std::int64_t widest = std::max(width[0], width[1]);
+  return extent > 0 && widest > 0 && widest > extent - 1;
+}
+Expr Mirrored(const Node& node, const Expr& x, std::int64_t extent, std::size_t axis,
+              const Ints& width) {
+  for (const std::int64_t side : width) RequireConstantSize(std::fabs(static_cast<double>(side)));
+  const std::int64_t length = extent + width[0] + width[1];
+  if (length < 0)
+    throw InvalidArgument(StrCat("axis ", axis, " has ", extent, " elements, which cannot be ",
+                                 "padded by ", width[0], " and ", width[1]));
+  RequireConstantSize(static_cast<double>(length));
+  // A single element is met again at each step.
+  const std::int64_t period = std::max<std::int64_t>(2 * (extent - 1), 1);
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < length; ++i) {
+    const std::int64_t forth = ((i - width[0]) % period + period) % period;
+    places.push_back(std::min(forth, period - forth));
+  }
+  return TakenAt(node, x, axis, places);
 }
 
 // Padded by widths for each axis.
@@ -51,6 +79,13 @@ Expr Padded(const Node& node, const Expr& x, const std::vector<PadWidth>& widths
     const PadWidth& width = widths[axis];
     const bool is_static = width.is_static();
     if (is_static) numbers[axis] = {width.before.value(), width.after.value()};
+    const bool turns_often = is_static && mode == "reflect" && dims[axis].is_static() &&
+                             TurnsOften(dims[axis].value(), numbers[axis]);
+    if (turns_often) {
+      y = Mirrored(node, y, dims[axis].value(), axis, numbers[axis]);
+      numbers[axis] = {0, 0};
+      continue;
+    }
     if (is_static && (mode != "wrap" || numbers[axis] == Ints{0, 0})) continue;
     if (is_static && dims[axis].is_static()) {
       y = Wrapped(node, y, dims[axis].value(), axis, numbers[axis]);

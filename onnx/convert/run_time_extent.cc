@@ -2,6 +2,8 @@
 // that goes into several shapes has one variable.
 #include "tenon/onnx/convert/run_time_extent.h"
 
+#include <algorithm>
+
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/convert/part_of_value.h"
 #include "tenon/ops/builders.h"
@@ -111,7 +113,16 @@ Expr Expanded(const Node& node, const Expr& x, std::size_t input) {
     }
     target[i] = ExtentOf(node, count);
   }
-  return node.Typed(BroadcastTo(node.extents(), x, target));
+  // Where the model has several elements and a run one or as many, there are as many as the model
+  // has, and a choice between two equals broadcasts in both directions.
+  bool may_be_one = false;
+  for (std::size_t i = 0; i < std::min(from.size(), target.size()); ++i) {
+    const Dim &has = from[from.size() - 1 - i], &wanted = target[target.size() - 1 - i];
+    may_be_one |= has.is_static() && has.value() > 1 && wanted.is_symbolic();
+  }
+  if (!may_be_one) return node.Typed(BroadcastTo(node.extents(), x, target));
+  const Expr no = ir::Constant::Make(NDArray::Scalar<bool>(false));
+  return node.Typed(ops::Where(node.Typed(BroadcastTo(node.extents(), no, target)), x, x));
 }
 
 }  // namespace tenon::onnx_import

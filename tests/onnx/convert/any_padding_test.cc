@@ -108,6 +108,21 @@ TEST(AnyPaddingTest, WidthsAreValuesOfARun) {
   }
 }
 
+// As where the widths are values of a run.
+TEST(AnyPaddingTest, AMirrorOfNumbersGoesToAndFro) {
+  for (const std::int64_t n : {1, 2, 5}) {
+    const NDArray x = Random({n}, 1);
+    for (const auto& [before, after] : {std::pair(0, 3), {7, 0}, {16, 9}, {5, -1}, {0, -1}}) {
+      SCOPED_TRACE(StrCat(n, " ", before, " ", after));
+      Model model(19);
+      model.Input("x", {n}).Integers("pads", {before, after}).Output("y");
+      SetString(model.Node("Pad", {"x", "pads"}, {"y"}), "mode", "reflect");
+      const auto y = testing_graphs::Outcome(OfNumbers(model, {{"x", x}}), {{"x", x}});
+      EXPECT_THAT(y.at(0).ToVector<float>(), ElementsAreArray(Padded(x, before, after, "reflect")));
+    }
+  }
+}
+
 // As detectors do that give as many boxes for every image.
 TEST(AnyPaddingTest, WhatAValueCountsIsFilledUp) {
   for (const char* op : {"Pad", "CenterCropPad"}) {

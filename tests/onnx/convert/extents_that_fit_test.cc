@@ -145,5 +145,35 @@ TEST(ExtentsThatFitTest, OneWindowInThePaddingIsDropped) {
   }
 }
 
+// A product would broadcast one element.
+TEST(ExtentsThatFitTest, AGateHasTheShapeOfWhatGoesThroughIt) {
+  for (const Names& names : {Names{"w", "x"}, Names{"x", "w"}}) {
+    Model model(27);
+    NamedInput(model, "x", {"n", "m", "2"}).Constant("w", Random({13, 8, 2}, 1)).Output("y");
+    model.Node("SwiGLU", names, {"y"});
+    const auto inputs = [](std::int64_t n, std::int64_t m) {
+      return runtime::Inputs{{"x", Random({n, m, 2}, 2)}};
+    };
+    ExpectRightForAll(model, {inputs(13, 8)});
+    for (const auto& [n, m] : {std::pair(1, 8), {13, 1}, {1, 1}, {14, 8}, {13, 7}, {8, 13}})
+      EXPECT_FALSE(Takes(model, inputs(n, m))) << n << " " << m;
+  }
+}
+
+// Expand broadcasts in both directions.
+TEST(ExtentsThatFitTest, AShapeOfOneKeepsTheElementsOfTheModel) {
+  Model model(13);
+  NamedInput(model, "x", {"n"}).Constant("w", Random({5, 3}, 1)).Integers("three", {3});
+  model.Node("Shape", {"x"}, {"count"});
+  model.Node("Concat", {"count", "three"}, {"shape"});
+  SetInt(*model.proto.mutable_graph()->mutable_node(1), "axis", 0);
+  model.Node("Expand", {"w", "shape"}, {"y"});
+  model.Output("y");
+  const auto inputs = [](std::int64_t n) { return runtime::Inputs{{"x", Random({n}, 2)}}; };
+  ExpectRightForAll(model, {inputs(5), inputs(1)}, true);
+  EXPECT_FALSE(Takes(model, inputs(3)));
+  EXPECT_FALSE(Takes(model, inputs(6)));
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import
