@@ -36,6 +36,11 @@ void* At(void* data, std::size_t offset) {
   return offset == 0 ? data : static_cast<char*>(data) + offset;
 }
 
+bool MakesNothing(const Node& node) {
+  return std::ranges::all_of(node.outputs,
+                             [](const Entry& output) { return NumElements(output.shape) == 0; });
+}
+
 }  // namespace
 
 // Working memory of one run at a time, with the argument lists of all kernels laid out.
@@ -152,7 +157,7 @@ Session::Workspace::Workspace(const Executable& executable)
   std::size_t kernel_bytes = 0;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
     const Node& node = plan.nodes[n];
-    if (!IsComputed(node.kind)) continue;
+    if (!IsComputed(node.kind) || MakesNothing(node)) continue;
     const jit::Callable* kernel =
         node.kind == NodeKind::kKernel ? parts_.kernels[node.kernel].get() : nullptr;
     steps_.push_back({kernel, static_cast<int>(n), arguments_.size()});

@@ -57,8 +57,11 @@ class Lowerer {
     CheckArguments(schedule, args, lowering_.steps, name);
     CheckStages(schedule, lowering_.parameters.scalars(), name);
     CheckSharersOfSteps(schedule, lowering_.steps);
-    for (const loop::Var& scalar : lowering_.parameters.scalars())
-      lowering_.bounds.Bind(scalar, {options.min_extent, loop::kExtents.high});
+    for (const loop::Var& scalar : lowering_.parameters.scalars()) {
+      const bool is_positive = std::ranges::any_of(
+          options.positive, [&](const loop::Var& var) { return var.same_as(scalar); });
+      lowering_.bounds.Bind(scalar, {is_positive ? 1 : 0, loop::kExtents.high});
+    }
     lowering_.ranges = lowering_.bounds;
   }
 

@@ -10,7 +10,6 @@
 #ifndef TENON_SCHEDULE_LOWER_H_
 #define TENON_SCHEDULE_LOWER_H_
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -33,8 +32,8 @@ struct LowerOptions {
   // Whether outputs larger than the caches are streamed (loop/transform/stream_results.h) even if
   // the schedule does not say so.
   bool stream_results = true;
-  // The least value of the function's symbolic extents, whoever calls it.
-  std::int64_t min_extent = 0;
+  // The variables of its symbolic extents that are at least 1, whoever calls it. Others may be 0.
+  std::vector<loop::Var> positive;
   std::vector<RuleUse> rules;  // shown before the calls of the schedule
   loop::PipelineOptions pipeline;
 };

@@ -4,7 +4,6 @@
 #ifndef TENON_STRATEGIES_AUTO_SCHEDULE_H_
 #define TENON_STRATEGIES_AUTO_SCHEDULE_H_
 
-#include <cstdint>
 #include <vector>
 
 #include "tenon/jit/host_target.h"
@@ -20,9 +19,9 @@ struct AutoScheduleOptions {
   // Gives products of matrices blocks of sums even where nothing is chosen. This is for operators
   // without forms; with forms they would be tiles already.
   bool blocks_sums = false;
-  // The least value of variables in extents, as in the LowerOptions which the schedule is lowered
-  // with.
-  std::int64_t min_extent = 0;
+  // The variables of extents that are at least 1, as in the LowerOptions which the schedule is
+  // lowered with.
+  std::vector<loop::Var> positive;
   // What a tuner has chosen, and may choose (schedule/choices.h); null: the defaults.
   Config* config = nullptr;
 };

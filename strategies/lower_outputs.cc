@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "tenon/jit/library_functions.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/strategies/auto_schedule.h"
@@ -90,26 +91,63 @@ void RequireExtentsOfArgs(const std::vector<te::Tensor>& outputs,
     throw Unimplemented("an extent is that of an array which the kernel does not read");
 }
 
+// Whether a library function may be given arrays without elements.
+bool TakesEmptyArrays(const te::Operation& op) {
+  const auto* call = op->body[0].As<loop::ExternCallNode>();
+  return call->callee == jit::ScatterFunction() || call->callee == jit::SuppressFunction();
+}
+
+// Throws Unimplemented where an extent may be 0 and what is computed with it would not be right:
+// the first state of a scan is always written.
+void RequireMoreThanZero(const std::vector<te::Tensor>& outputs) {
+  for (const te::Operation& op : te::PostOrder(outputs)) {
+    if (op->is_placeholder() || op->is_compute()) continue;
+    Vars used;
+    for (const loop::Buffer& output : op->outputs) AddVars(output->shape, &used);
+    for (const te::Tensor& input : op->inputs) AddVars(input.shape(), &used);
+    const bool may_be_empty = std::ranges::any_of(used, [](const loop::ExprNode* var) {
+      return MayBeZero(static_cast<const loop::VarNode*>(var)->name);
+    });
+    if (may_be_empty && !(op->kind == te::OperationKind::kExtern && TakesEmptyArrays(op)))
+      throw Unimplemented(StrCat(op->name, " cannot be computed of arrays without elements"));
+  }
+}
+
+std::vector<loop::Var> PositiveExtents(const std::vector<te::Tensor>& args) {
+  std::vector<loop::Var> positive;
+  Vars known;
+  for (const te::Tensor& arg : args) {
+    for (const loop::Expr& extent : arg.shape()) {
+      loop::VisitExpr(extent, [&](const loop::Expr& e) {
+        if (e.kind() != loop::ExprKind::kVar || MayBeZero(e.As<loop::VarNode>()->name)) return;
+        if (known.insert(e.get()).second) positive.emplace_back(e);
+      });
+    }
+  }
+  return positive;
+}
+
 }  // namespace
 
 loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
                             const std::string& name, const LoweringOptions& options,
                             const ScheduleMaker& maker) {
   args.insert(args.end(), outputs.begin(), outputs.end());
+  RequireMoreThanZero(outputs);
   // The content of the expressions does not tell what an author's schedule is.
   if (maker != nullptr)
     return schedule::Lower(
         maker(outputs), args, name,
         {.row_loads = loop::RowLoadsFor(options.target), .pipeline = options.pipeline});
-  const auto lower = [=](Config* config) {
+  const auto lower = [=, positive = PositiveExtents(args)](Config* config) {
     const AutoScheduleOptions schedule = {.target = options.target,
                                           .reassociate_sums = options.reassociate_sums,
                                           .blocks_sums = options.blocks_sums,
-                                          .min_extent = kMinSymbolicExtent,
+                                          .positive = positive,
                                           .config = config};
     schedule::LowerOptions lowering = {.row_loads = loop::RowLoadsFor(options.target),
                                        .stream_results = false,  // AutoSchedule says which
-                                       .min_extent = kMinSymbolicExtent,
+                                       .positive = positive,
                                        .pipeline = options.pipeline};
     return schedule::Lower(options.generic ? GenericSchedule(outputs)
                                            : AutoSchedule(outputs, schedule, &lowering.rules),

@@ -6,6 +6,7 @@
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/dim.h"
 
 namespace tenon::strategies {
 
@@ -20,6 +21,8 @@ std::int64_t PlannedExtent(const loop::Expr& extent) {
   const auto* number = value.As<loop::IntImmNode>();
   return number == nullptr ? kPlannedExtent : std::max<std::int64_t>(number->value, 2);
 }
+
+bool MayBeZero(const std::string& variable) { return Dim::Symbol(variable).LowerBound() == 0; }
 
 bool AreNumbers(std::span<const Size> sizes) {
   return std::ranges::all_of(sizes, &Size::is_number);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tenon/loop/expr.h"
@@ -18,8 +19,9 @@ namespace tenon::strategies {
 // A sentence, a side of an image. No power of two, so that nothing is taken for whole vectors.
 inline constexpr std::int64_t kPlannedExtent = 124;
 
-// Kernels of fused functions are not called with smaller values of their variables.
-inline constexpr std::int64_t kMinSymbolicExtent = 1;
+// Whether kernels of fused functions may be called with 0 for the variable of an extent that has
+// this name, as it may be in types ("#d0").
+bool MayBeZero(const std::string& variable);
 
 inline bool IsNumber(const loop::Expr& extent) { return extent.kind() == loop::ExprKind::kIntImm; }
 // At least 2 for an expression of variables, of which one element would be a special case.

@@ -1,6 +1,6 @@
-// Counts that values decide may be 0 or 1. No kernel of a variable is made for 0, and for 1 other
-// operands are broadcast. Variables of inputs are at least 1, and a plan that refuses 1 refuses
-// such inputs.
+// Counts that values decide may be 0 or 1. Some kernels of a variable are not right for 0, and for
+// 1 other operands are broadcast; the conditions of a plan say so. Variables of inputs are at least
+// 1, and a plan that refuses 1 refuses such inputs.
 #include "tenon/compiler/control/part_cases.h"
 
 #include <algorithm>
@@ -56,10 +56,9 @@ std::vector<Dim::Values> WaysToGive(const std::vector<std::string>& names, std::
   return ways;
 }
 
-// Whether one of the conditions is about the variables of `ones` and may be broken where they
-// are 1.
-bool MayRefuse(const std::vector<ExtentCondition>& conditions, const Dim::Values& ones) {
-  const std::map<std::string, Dim> numbers = AsDims(ones);
+// Whether one of the conditions is about these variables and may be broken with such values.
+bool MayRefuse(const std::vector<ExtentCondition>& conditions, const Dim::Values& values) {
+  const std::map<std::string, Dim> numbers = AsDims(values);
   return std::ranges::any_of(conditions, [&](const ExtentCondition& condition) {
     const Dim a = condition.a.Substitute(numbers), b = condition.b.Substitute(numbers);
     if (a == condition.a && b == condition.b) return false;
@@ -69,28 +68,51 @@ bool MayRefuse(const std::vector<ExtentCondition>& conditions, const Dim::Values
   });
 }
 
-// Lowers a module that may have variables.
-Lowered LowerForAll(const ir::Module& module, const strategies::StrategyOptions& strategy,
-                    const jit::CompileOptions& code) {
-  SymbolicKernels kernels = LowerSymbolicKernels(module, strategy);
-  const PreparedArrays prepared(module, kernels, code);
-  Lowered lowered = PlanForAll({.module = module, .functions = {}}, {}, kernels, prepared);
-  lowered.kernels = std::move(kernels.list);
-  return lowered;
+// Those of `names` that the conditions may refuse where they have this value.
+std::vector<std::string> RefusedWhere(const std::vector<ExtentCondition>& conditions,
+                                      std::vector<std::string> names, std::int64_t value) {
+  std::erase_if(names, [&](const std::string& name) {
+    return !MayRefuse(conditions, {{name, value}});
+  });
+  return names;
 }
 
-void Substitute(const std::map<std::string, Dim>& dims, runtime::Plan* plan) {
+struct Made {
+  Lowered lowered;
+  // What kernels need of the variables. Other kernels may need less. What operators need is needed
+  // whatever the kernels.
+  std::vector<ExtentCondition> of_kernels;
+};
+
+// Lowers a module that may have variables.
+Made LowerForAll(const ir::Module& module, const strategies::StrategyOptions& strategy,
+                 const jit::CompileOptions& code) {
+  SymbolicKernels kernels = LowerSymbolicKernels(module, strategy);
+  const PreparedArrays prepared(module, kernels, code);
+  Made made{PlanForAll({.module = module, .functions = {}}, {}, kernels, prepared), {}};
+  for (const ExtentCondition& condition : made.lowered.plan.conditions) {
+    if (std::ranges::find(kernels.conditions, condition) == kernels.conditions.end())
+      made.of_kernels.push_back(condition);
+  }
+  made.lowered.kernels = std::move(kernels.list);
+  return made;
+}
+
+void Substitute(const std::map<std::string, Dim>& dims, Made* made) {
   const auto all = [&](std::vector<Dim>* expressions) {
     for (Dim& dim : *expressions) dim = dim.Substitute(dims);
   };
-  for (runtime::Node& node : plan->nodes) {
+  runtime::Plan& plan = made->lowered.plan;
+  for (runtime::Node& node : plan.nodes) {
     for (runtime::Entry& output : node.outputs) all(&output.extents);
     all(&node.begins);
     all(&node.arguments);
   }
-  for (ExtentCondition& condition : plan->conditions) {
-    condition.a = condition.a.Substitute(dims);
-    condition.b = condition.b.Substitute(dims);
+  for (std::vector<ExtentCondition>* conditions : {&plan.conditions, &made->of_kernels}) {
+    for (ExtentCondition& condition : *conditions) {
+      condition.a = condition.a.Substitute(dims);
+      condition.b = condition.b.Substitute(dims);
+    }
   }
 }
 
@@ -102,7 +124,7 @@ class CaseMaker {
       : part_(part), symbols_(symbols), strategy_(strategy), code_(code) {}
 
   // Nothing if it cannot be lowered.
-  std::optional<Lowered> TryMake(const Dim::Values& known) const {
+  std::optional<Made> TryMake(const Dim::Values& known) const {
     try {
       return Make(known);
     } catch (const Error& error) {
@@ -112,7 +134,7 @@ class CaseMaker {
   }
 
  private:
-  Lowered Make(const Dim::Values& known) const {
+  Made Make(const Dim::Values& known) const {
     // If one variable is 1, types depend on the others, which are at least 1: max(1, k) is k.
     // Meanwhile the others have names that say so.
     std::map<std::string, Dim> dims = AsDims(known), back;
@@ -125,18 +147,19 @@ class CaseMaker {
     }
     const ir::Module module = WithExtents(part_, dims).module;
     try {
-      Lowered lowered = LowerForAll(module, strategy_, code_);
-      Substitute(back, &lowered.plan);
-      for (std::string& symbol : lowered.plan.symbols) {
+      Made made = LowerForAll(module, strategy_, code_);
+      Substitute(back, &made);
+      std::vector<std::string>& symbols = made.lowered.plan.symbols;
+      for (std::string& symbol : symbols) {
         if (const auto old = back.find(symbol); old != back.end()) symbol = *old->second.symbol();
       }
-      std::ranges::sort(lowered.plan.symbols);
-      return lowered;
+      std::ranges::sort(symbols);
+      return made;
     } catch (const Error& error) {
       // Something needs numbers, and all variables may have one.
       if (known.size() < symbols_.size() || error.code() != absl::StatusCode::kUnimplemented) throw;
     }
-    return BuildPlan(module, strategy_, code_, false);
+    return {BuildPlan(module, strategy_, code_, false), {}};
   }
 
   const ir::Module& part_;
@@ -164,17 +187,30 @@ std::vector<LoweredCase> LowerCases(const ir::Expr& part,
   }
   const std::vector<std::string> counts = CountsOf(symbols);
   const CaseMaker maker(module, symbols, strategy, code);
-  for (const Dim::Values& zeros : WaysToGive(counts, 0)) {
-    std::optional<Lowered> for_all =
-        zeros.empty() ? LowerForAll(module, strategy, code) : maker.TryMake(zeros);
-    if (!for_all) continue;
-    const std::vector<ExtentCondition> conditions = for_all->plan.conditions;
-    cases.push_back({zeros, *std::move(for_all)});
-    for (Dim::Values known : WaysToGive(Without(counts, zeros), 1)) {
-      if (known.empty() || !MayRefuse(conditions, known)) continue;
-      known.insert(zeros.begin(), zeros.end());
-      if (std::optional<Lowered> lowered = maker.TryMake(known))
-        cases.push_back({std::move(known), *std::move(lowered)});
+  std::vector<std::vector<ExtentCondition>> of_kernels;  // by case
+  const auto add = [&](const Dim::Values& known, std::optional<Made> made) {
+    if (!made) return;
+    cases.push_back({known, std::move(made->lowered)});
+    of_kernels.push_back(std::move(made->of_kernels));
+  };
+  const auto try_add = [&](const Dim::Values& known) {
+    if (std::ranges::find(cases, known, &LoweredCase::known) == cases.end())
+      add(known, maker.TryMake(known));
+  };
+  add({}, LowerForAll(module, strategy, code));
+  for (const Dim::Values& zeros : WaysToGive(RefusedWhere(of_kernels[0], counts, 0), 0))
+    try_add(zeros);
+  for (std::size_t i = 0, end = cases.size(); i < end; ++i) {
+    const Dim::Values zeros = cases[i].known;
+    const std::vector<std::string> others = Without(counts, zeros);
+    for (const Dim::Values& ones : WaysToGive(RefusedWhere(of_kernels[i], others, 1), 1)) {
+      if (ones.empty()) continue;
+      // A plan for some ones takes the others to be at least 1.
+      for (Dim::Values known : WaysToGive(Without(others, ones), 0)) {
+        known.insert(zeros.begin(), zeros.end());
+        known.insert(ones.begin(), ones.end());
+        try_add(known);
+      }
     }
   }
   return cases;

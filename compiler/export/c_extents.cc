@@ -114,8 +114,8 @@ std::string CExtents::Definition() const {
     };
     switch (operation.kind) {
       case Kind::kSymbol:
-        StrAppend(&text, "  v[", k, "] = ", alone.at(static_cast<int>(k)), ";\n  if (v[", k,
-                  "] < 1) status = 2;\n");
+        StrAppend(&text, "  v[", k, "] = ", alone.at(static_cast<int>(k)), ";\n  if (v[", k, "] < ",
+                  Dim::Symbol(plan_.symbols[k]).LowerBound().value_or(1), ") status = 2;\n");
         break;
       case Kind::kNumber:
         break;

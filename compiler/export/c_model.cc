@@ -188,7 +188,7 @@ class ModelWriter {
       for (std::size_t o = 0; o < node.outputs.size(); ++o)
         add({static_cast<int>(n), static_cast<int>(o)}, true);
       for (const Dim& extent : node.arguments) arguments.push_back(Number(extent));
-      run.Line(StrCat("if (status == 0)"));
+      run.Line(StrCat("if (status == 0", HasElements(node), ")"));
       run.Line(StrCat("  status = ", direct_[static_cast<std::size_t>(node.kernel)], "(",
                       StrJoin(arguments, ", "), ");"));
     }
@@ -260,6 +260,19 @@ class ModelWriter {
     jit::CBlock out;
     out.Line(StrCat("return ", extents_.Text(places_->workspace()), ";"));
     return out;
+  }
+  // A kernel is called only if one of its results has elements. Empty: one has them for all values.
+  std::string HasElements(const Node& node) {
+    std::vector<std::string> results;
+    for (const Entry& output : node.outputs) {
+      std::vector<std::string> tests;
+      for (const Dim& extent : output.extents) {
+        if (extent.LowerBound().value_or(0) < 1) tests.push_back(StrCat(Number(extent), " != 0"));
+      }
+      if (tests.empty()) return "";
+      results.push_back(StrCat("(", StrJoin(tests, " && "), ")"));
+    }
+    return StrCat(" && (", StrJoin(results, " || "), ")");
   }
   std::string Number(const Dim& dim) { return extents_.Text(extents_.Of(dim)); }
   std::string Bytes(const Entry& entry) { return AsSize(extents_.Of(BytesForAll(entry))); }

@@ -113,7 +113,17 @@ LocalFunction AsItIs(const Expr& function, std::vector<std::pair<Dim, Dim>> assu
   for (const Expr& param : function.As<ir::FunctionNode>()->params)
     names.merge(ir::SymbolsOf(param.checked_type()));
   LocalFunction local{function, {}, std::move(assumed)};
-  for (const std::string& name : names) local.extents.emplace(name, Dim::Symbol(name));
+  std::map<std::string, Dim> positive;
+  for (const std::string& name : names) {
+    const bool may_be_zero = Dim::Symbol(name).LowerBound() == 0;
+    const std::string own = may_be_zero ? StrCat("d", positive.size(), "_", name) : name;
+    if (may_be_zero) positive.emplace(name, Dim::Symbol(own));
+    local.extents.emplace(own, Dim::Symbol(name));
+  }
+  if (!positive.empty()) {
+    local.function = WithParameterTypes(
+        function, [&](const ir::Type& type) { return Substituted(type, positive); });
+  }
   return local;
 }
 
@@ -134,6 +144,32 @@ LocalFunction WithLocalExtents(const Expr& function) {
     if (error.code() == absl::StatusCode::kInternal) throw;
   }
   return AsItIs(function, assumed);
+}
+
+std::string NameWithZero(const std::string& variable) { return "#" + variable; }
+
+std::optional<LocalFunction> WithZeros(const Expr& function, const LocalFunction& local,
+                                       const std::set<std::string>& variables) {
+  LocalFunction made{local.function, {}, local.assumed_equal};
+  std::map<std::string, Dim> zeros;
+  for (const auto& [name, extent] : local.extents) {
+    const bool may_be_zero = variables.contains(name);
+    const std::string own = may_be_zero ? NameWithZero(name) : name;
+    if (may_be_zero) zeros.emplace(name, Dim::Symbol(own));
+    made.extents.emplace(own, extent);
+  }
+  try {
+    made.function = WithParameterTypes(
+        local.function, [&](const ir::Type& type) { return Substituted(type, zeros); });
+  } catch (const Error& error) {
+    if (error.code() == absl::StatusCode::kInternal) throw;
+    return std::nullopt;
+  }
+  const auto result = [](const Expr& of) { return of.As<ir::FunctionNode>()->body.checked_type(); };
+  const ir::Type type = result(made.function);
+  const bool follows = ir::Equal(type, Substituted(result(local.function), zeros)) ||
+                       SameTypes(type, result(function), made.extents);
+  return follows ? std::optional(std::move(made)) : std::nullopt;
 }
 
 }  // namespace tenon::compiler

@@ -7,7 +7,11 @@
 #define TENON_COMPILER_SYMBOLIC_LOCAL_EXTENTS_H_
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tenon/ir/expr.h"
 
@@ -20,9 +24,17 @@ struct LocalFunction {
   std::vector<std::pair<Dim, Dim>> assumed_equal;
 };
 
-// If types do not follow from such variables, as when one extent is the product of others, the
-// function stays as it is and its variables are the model's.
+// Its variables are at least 1. If types do not follow from such variables, as when one extent is
+// the product of others, each variable of the model has one of its own.
 LocalFunction WithLocalExtents(const ir::Expr& function);
+
+// The name that says of a variable that it may be 0.
+std::string NameWithZero(const std::string& variable);
+
+// `local`, which was made of `function`, with names that say of those variables that they may be 0
+// ("#d0"). Nothing if other types follow.
+std::optional<LocalFunction> WithZeros(const ir::Expr& function, const LocalFunction& local,
+                                       const std::set<std::string>& variables);
 
 }  // namespace tenon::compiler
 

@@ -32,6 +32,22 @@ bool OnlyReshapes(const ir::FunctionNode& function) {
   return only;
 }
 
+// The variables with which no result has elements if they are 0.
+std::set<std::string> EmptyingVariables(const LocalFunction& local) {
+  const std::vector<ir::Type> results =
+      ir::Flatten(local.function.As<ir::FunctionNode>()->body.checked_type());
+  std::set<std::string> emptying;
+  for (const auto& [variable, extent] : local.extents) {
+    const std::map<std::string, Dim> none = {{variable, Dim(0)}};
+    const auto is_empty = [&](const ir::Type& result) {
+      return std::ranges::any_of(result.As<ir::TensorTypeNode>()->shape,
+                                 [&](const Dim& dim) { return dim.Substitute(none) == Dim(0); });
+    };
+    if (std::ranges::all_of(results, is_empty)) emptying.insert(variable);
+  }
+  return emptying;
+}
+
 void RequireKnownExtents(const Expr& call) {
   for (const ir::Type& type : ir::Flatten(call.checked_type())) {
     const auto* tensor = type.As<ir::TensorTypeNode>();
@@ -67,6 +83,47 @@ void AddConditionsOf(const Expr& function, SymbolicKernels* kernels) {
   });
 }
 
+// A kernel that may be made for a call.
+struct Candidate {
+  KernelTable::Request request;
+  SymbolicUse use;
+};
+
+struct Candidates {
+  Expr function;
+  std::vector<Candidate> kernels;  // the best one first
+};
+
+Candidates CandidatesFor(const ir::CallNode& call) {
+  Candidates made{.function = call.callee, .kernels = {}};
+  const LocalFunction local = WithLocalExtents(call.callee);
+  const std::set<std::string> emptying = EmptyingVariables(local);
+  const auto add = [&](const LocalFunction& function, const std::set<std::string>& may_be_zero) {
+    Candidate& candidate = made.kernels.emplace_back();
+    candidate.request = RequestOf(call);
+    candidate.request.function = function.function;
+    candidate.request.hash = ir::StructuralHash(function.function);
+    candidate.use = {.extents = function.extents,
+                     .assumed_equal = function.assumed_equal,
+                     .emptying = emptying,
+                     .may_be_zero = may_be_zero,
+                     .labels = LabelsOf(call.callee)};
+  };
+  std::set<std::string> zeros;
+  for (const auto& [variable, extent] : local.extents) {
+    if (extent.LowerBound().value_or(0) < 1 && !emptying.contains(variable)) zeros.insert(variable);
+  }
+  if (!zeros.empty()) {
+    if (const auto with_zeros = WithZeros(call.callee, local, zeros)) {
+      std::set<std::string> may_be_zero;
+      for (const std::string& variable : zeros) may_be_zero.insert(NameWithZero(variable));
+      add(*with_zeros, may_be_zero);
+    }
+  }
+  add(local, {});
+  return made;
+}
+
 }  // namespace
 
 bool SymbolicKernels::HasCode(int kernel) const {
@@ -85,8 +142,8 @@ std::vector<std::string> SymbolicKernels::VariablesOf(int kernel) const {
 SymbolicKernels LowerSymbolicKernels(const ir::Module& fused,
                                      strategies::StrategyOptions strategy) {
   SymbolicKernels kernels;
+  std::vector<Candidates> calls;
   std::vector<KernelTable::Request> requests;
-  std::vector<std::pair<Expr, SymbolicUse>> uses;
   ir::VisitPostOrder(
       fused.Main().body,
       [&](const Expr& e) {
@@ -96,28 +153,25 @@ SymbolicKernels LowerSymbolicKernels(const ir::Module& fused,
         RequireKnownExtents(e);
         AddConditionsOf(call->callee, &kernels);
         if (OnlyReshapes(*function)) return;
-        LocalFunction local = WithLocalExtents(call->callee);
-        KernelTable::Request request = RequestOf(*call);
-        request.function = local.function;
-        request.hash = ir::StructuralHash(local.function);
-        requests.push_back(std::move(request));
-        uses.emplace_back(call->callee, SymbolicUse{.extents = std::move(local.extents),
-                                                    .assumed_equal = std::move(local.assumed_equal),
-                                                    .labels = LabelsOf(call->callee)});
+        calls.push_back(CandidatesFor(*call));
+        requests.push_back(calls.back().kernels[0].request);
       },
       [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
   strategy.library = strategies::LibraryChoice::kTe;
   KernelTable table(strategy, &kernels.list);
   table.MakeAhead(requests);
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const KernelTable::Request& request = requests[i];
-    try {
-      uses[i].second.kernel =
-          table.For(request.function, request.name, request.constants, request.hash);
-      kernels.uses.insert(std::move(uses[i]));
-    } catch (const Error& error) {
-      // It is made for each shape.
-      if (error.code() != absl::StatusCode::kUnimplemented) throw;
+  for (Candidates& call : calls) {
+    for (Candidate& candidate : call.kernels) {
+      const KernelTable::Request& request = candidate.request;
+      try {
+        candidate.use.kernel =
+            table.For(request.function, request.name, request.constants, request.hash);
+        kernels.uses.emplace(call.function, std::move(candidate.use));
+        break;
+      } catch (const Error& error) {
+        // If there is no other, it is made for each shape.
+        if (error.code() != absl::StatusCode::kUnimplemented) throw;
+      }
     }
   }
   return kernels;

@@ -6,7 +6,9 @@
 #ifndef TENON_COMPILER_SYMBOLIC_SYMBOLIC_KERNELS_H_
 #define TENON_COMPILER_SYMBOLIC_SYMBOLIC_KERNELS_H_
 
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -23,7 +25,15 @@ struct SymbolicUse {
   int kernel = -1;
   std::map<std::string, Dim> extents;
   std::vector<std::pair<Dim, Dim>> assumed_equal;  // where the kernel is right
+  // Variables of which a plan may give it 0. If one of the first kind is 0, no result has elements
+  // and the kernel is not called; its code takes 0 of those of the second kind.
+  std::set<std::string> emptying, may_be_zero;
   FunctionLabels labels;
+
+  // The least value that a plan may give it of one of its variables.
+  std::int64_t LeastOf(const std::string& variable) const {
+    return emptying.contains(variable) || may_be_zero.contains(variable) ? 0 : 1;
+  }
 };
 
 struct SymbolicKernels {

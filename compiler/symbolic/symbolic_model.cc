@@ -13,7 +13,6 @@
 #include "tenon/compiler/symbolic/symbolic_plan.h"
 #include "tenon/loop/content.h"
 #include "tenon/runtime/symbolic_executable.h"
-#include "tenon/strategies/planned_extent.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -154,7 +153,7 @@ class SymbolicModel::Kernels : public FreshKernels {
     const bool fits =
         std::all_of(use.extents.begin(), use.extents.end(),
                     [&](const auto& extent) {
-                      return value(extent.second) >= strategies::kMinSymbolicExtent;
+                      return value(extent.second) >= use.LeastOf(extent.first);
                     }) &&
         std::all_of(use.assumed_equal.begin(), use.assumed_equal.end(),
                     [&](const auto& pair) { return value(pair.first) == value(pair.second); });
@@ -178,8 +177,7 @@ std::shared_ptr<const SymbolicModel::Planned> SymbolicModel::PlanFor(const Dim::
   return PlannedFor(std::move(ones));
 }
 
-// A plan expects 0 of the variables that are counts. It takes one where no kernel is called with
-// an extent of 0, as where the count is an amount of padding.
+// A plan expects 0 of the variables that are counts. It takes one unless a kernel needs elements.
 bool SymbolicModel::TakesZeros(const Dim::Values& zeros, const Dim::Values& values) {
   const bool are_counts = std::ranges::all_of(
       zeros, [](const auto& zero) { return Dim::Symbol(zero.first).LowerBound() == 0; });

@@ -3,8 +3,8 @@
 // Kernels are made when the model is, and a plan for all values when it is bound first. New values
 // are put into that plan: shapes, places and what kernels are called with. No code is made. There
 // is one plan for each set of variables that are 1, since more nodes are views then. If variables
-// are 0 and an extent of a kernel is 0 with them, the module without them is a model of its own,
-// which is made once.
+// are 0 and a kernel does not take that, the module without them is a model of its own, which is
+// made once.
 //
 // If the plan does not hold, types are inferred again from numbers, and what they need is made.
 // This happens for operators that can be computed only for numbers, and for extents that are

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "tenon/compiler/plan/build_plan.h"
-#include "tenon/strategies/planned_extent.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -47,7 +46,7 @@ class SharedKernels : public KernelSource {
           .At(function.span());
     for (const auto& [a, b] : use->assumed_equal) Require({a, Kind::kEqual, b, name});
     for (const auto& [variable, extent] : use->extents)
-      Require({strategies::kMinSymbolicExtent, Kind::kAtMost, extent, name});
+      Require({use->LeastOf(variable), Kind::kAtMost, extent, name});
     return use->kernel;
   }
   std::vector<Dim> ArgumentsOf(const Expr& function) const override {

@@ -51,16 +51,18 @@ std::size_t EqualAxes(const Stage& a, const Stage& b) {
 // output's loop these would not be computed.
 bool MayBeLeftOut(SchedulingState& state, const Stage& stage, const Stage& output) {
   const auto& axes = output.op()->axes;
-  return std::any_of(
-      axes.begin() + static_cast<std::ptrdiff_t>(EqualAxes(stage, output)), axes.end(),
-      [&](const IterVar& axis) {
-        loop::Bounds bounds;
-        loop::VisitExpr(axis.extent, [&](const Expr& e) {
-          if (e.kind() == loop::ExprKind::kVar)
-            bounds.Bind(loop::Var(e), {state.options.min_extent, loop::kExtents.high});
-        });
-        return !loop::CanProve(axis.extent >= 1, bounds);
-      });
+  return std::any_of(axes.begin() + static_cast<std::ptrdiff_t>(EqualAxes(stage, output)),
+                     axes.end(), [&](const IterVar& axis) {
+                       loop::Bounds bounds;
+                       loop::VisitExpr(axis.extent, [&](const Expr& e) {
+                         if (e.kind() != loop::ExprKind::kVar) return;
+                         const bool is_positive = std::ranges::any_of(
+                             state.options.positive,
+                             [&](const loop::Var& var) { return var.same_as(e); });
+                         bounds.Bind(loop::Var(e), {is_positive ? 1 : 0, loop::kExtents.high});
+                       });
+                       return !loop::CanProve(axis.extent >= 1, bounds);
+                     });
 }
 
 // Whether each element of the stage takes a sum along memory at its own indices, and the element's

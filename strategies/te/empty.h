@@ -9,7 +9,8 @@
 
 namespace tenon::strategies {
 
-// Whether an extent is the number 0. Kernels are not called with expressions that are 0.
+// Whether an extent is the number 0. What is computed with expressions that may be 0 must be right
+// for 0 as well (lower_outputs.cc says which operations are not).
 inline bool IsEmpty(const std::vector<te::Expr>& extents) {
   return std::ranges::any_of(extents,
                              [](const te::Expr& extent) { return loop::IsConstInt(extent, 0); });

@@ -331,7 +331,7 @@ TEST(AutoScheduleTest, AResultBesideOneThatMayBeEmptyIsComputedForAllExtents) {
     ExpectClose(rest, expected[1]);
   }
   EXPECT_EQ(s[sum].placement(), schedule::Stage::Placement::kRoot);
-  schedule::Schedule of_some = AutoSchedule({sum, less}, {.min_extent = 1});
+  schedule::Schedule of_some = AutoSchedule({sum, less}, {.positive = {n}});
   EXPECT_EQ(of_some[sum].placement(), schedule::Stage::Placement::kAt);
 }
 

@@ -286,28 +286,37 @@ def @main(%c: bool, %x: Tensor[(5), float32], %w: Tensor[(5), float32]) {
   EXPECT_EQ(two.whole.constants.size(), 1U);
 }
 
-// A plan takes no 0 of a count that is an extent, so there is one for each set of counts that are
-// 0.
-TEST(SavedProgramsTest, EachSetOfCountsThatAre0HasACase) {
-  const LoweredProgram one = LoweredFor(kCut);
+// Which numbers there are is not found where there are none.
+constexpr char kDistinct[] = R"(
+def @main(%x: Tensor[(9), int64], %n: Tensor[(1), int64]) {
+  %0 = unique(take_first(%x, %n));
+  negative(%0.3)
+})";
+
+TEST(SavedProgramsTest, ACountOf0HasACaseWhereAKernelNeedsOne) {
+  const LoweredProgram one = LoweredFor(kDistinct);
   ASSERT_EQ(one.program.parts.size(), 1U);
   ASSERT_EQ(one.program.parts[0].cases.size(), 2U);
   EXPECT_TRUE(one.program.parts[0].cases[0].known.empty());
   EXPECT_EQ(one.program.parts[0].cases[1].known, (Dim::Values{{"#k", 0}}));
+  EXPECT_EQ(LoweredFor(kCut).program.parts[0].cases.size(), 1U);
 }
 
 TEST(SavedProgramsTest, ACaseThatWasNotSavedIsNamed) {
   const ScopedFolder folder;
-  ASSERT_EQ(SaveExecutable(LoweredFor(kCut), folder / "net"), absl::OkStatus());
+  ASSERT_EQ(SaveExecutable(LoweredFor(kDistinct), folder / "net"), absl::OkStatus());
+  const auto run = [&](std::int64_t n) {
+    const Executable loaded = ValueOrThrow(LoadExecutable(folder / "net")).executable;
+    return loaded.Run({{"x", NDArray::FromVector<std::int64_t>({9}, {1, 2, 1, 2, 3, 3, 1, 2, 3})},
+                       {"n", Count(n)}});
+  };
+  EXPECT_EQ(*ValueOrThrow(run(4))[0].data<std::int32_t>(), -2);
+  EXPECT_EQ(*ValueOrThrow(run(0))[0].data<std::int32_t>(), 0);
   const std::string manifest = folder / "net/tenon.json";
   auto json = nlohmann::ordered_json::parse(ReadText(manifest));
   json["program"]["parts"][0]["cases"].erase(1);
   WriteText(manifest, json.dump());
-  const Executable loaded = ValueOrThrow(LoadExecutable(folder / "net")).executable;
-  const auto run = [&](std::int64_t n) {
-    return loaded.Run({{"x", Rows({9, 4})}, {"w", Rows({5, 4})}, {"n", Count(n)}});
-  };
-  EXPECT_EQ(run(4)->at(0).shape(), (Shape{4, 5}));
+  EXPECT_EQ(*ValueOrThrow(run(9))[0].data<std::int32_t>(), -3);
   EXPECT_EQ(run(0).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(run(0).status().message()),
               HasSubstr("the saved program has no kernels for the case that #k is 0"));

@@ -2,8 +2,10 @@
 // interpreter for each of the values.
 #include "tenon/compiler/symbolic/symbolic_plan.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -172,6 +174,46 @@ TEST_P(SymbolicPlanTest, RunsForAllValues) {
   });
 }
 
+// The module with other names for its variables, which say that these may be 0.
+ir::Module WithCounts(const PlanCase& c) {
+  std::string text = c.text;
+  for (std::size_t at = 0; (at = text.find("Tensor[(", at)) != std::string::npos;) {
+    const std::size_t end = text.find("), ", at);
+    std::string extents = text.substr(at, end - at);
+    for (const auto& [name, value] : c.values[0]) {
+      extents = std::regex_replace(extents, std::regex("\\b" + name + "\\b"), "#" + name);
+    }
+    text.replace(at, end - at, extents);
+    at += extents.size();
+  }
+  return passes::InferType(Parsed(text));
+}
+
+// Of each variable, whose extents may have no elements. Operators that refuse that as a number
+// refuse it here, and no others.
+TEST_P(SymbolicPlanTest, TakesExtentsOf0WhereOperatorsDo) {
+  const ir::Module module = WithCounts(GetParam());
+  const Lowered lowered = ValueOrThrow(Lower(module));
+  const Executable exe = ValueOrThrow(Link(lowered));
+  for (const auto& [zero, value] : GetParam().values[0]) {
+    Dim::Values values;
+    for (const auto& [name, number] : GetParam().values.back())
+      values.emplace("#" + name, name == zero ? 0 : number);
+    SCOPED_TRACE(At(values));
+    const bool is_refused = std::ranges::any_of(
+        lowered.plan.conditions, [&](const auto& condition) { return !condition.Holds(values); });
+    ir::Module concrete;
+    try {
+      concrete = compiler::MakeConcrete(module, values).module;
+    } catch (const Error&) {
+      EXPECT_TRUE(is_refused);
+      continue;
+    }
+    const runtime::Inputs inputs = RandomInputs(concrete, 1);
+    ExpectClose(ValueOrThrow(exe.Run(inputs)), Interpreted(concrete, inputs));
+  }
+}
+
 // The exported functions of "net".
 class Exported {
  public:
@@ -253,6 +295,24 @@ TEST_P(SymbolicPlanTest, ASharedLibraryRunsForAllValues) {
     ExpectRightForAll(GetParam(), [&](const runtime::Inputs& inputs, const auto&) {
       return net.Run(inputs, gives_workspace);
     });
+  }
+}
+
+// Some kernels have nothing to compute then, and are not called.
+TEST(SymbolicExportTest, ALibraryTakesExtentsOf0) {
+  const ScopedFolder folder;
+  const ir::Module module = passes::InferType(Parsed(
+      "def @main(%x: Tensor[(#n, 4), float32], %y: Tensor[(m, 4), float32]) {\n"
+      "  %0 = nn.softmax(%x);\n"
+      "  (%0, concatenate((%0, %y), axis=0), sum(%0, axis=[0]), max(exp(%x), axis=[1]))\n}\n"));
+  const Lowered lowered = ValueOrThrow(Lower(module));
+  ASSERT_EQ(ExportSharedLibrary(lowered, folder / "net.so"), absl::OkStatus());
+  const Exported net(folder / "net.so", lowered.plan);
+  for (const std::int64_t n : {0, 3}) {
+    SCOPED_TRACE(n);
+    const ir::Module concrete = compiler::MakeConcrete(module, {{"#n", n}, {"m", 2}}).module;
+    const runtime::Inputs inputs = RandomInputs(concrete, 1);
+    ExpectClose(net.Run(inputs, true), Interpreted(concrete, inputs));
   }
 }
 
