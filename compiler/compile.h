@@ -47,9 +47,10 @@ struct CompileOptions {
   bool generic = false;
   // If it is not given, fusion is extended from level 3 on.
   std::optional<FusionMode> fusion;
-  // Lets convolutions of 3 x 3 constant weights take Winograd's algorithm. It rounds differently
-  // from the plain sum, not worse by much. If an infinity is in the image, neighbouring results
-  // become NaN.
+  // Lets convolutions be other than plain sums. Those of 3 x 3 constant weights may take Winograd's
+  // algorithm, which rounds differently, not worse by much: if an infinity is in the image,
+  // neighbouring results become NaN. Others may leave out taps that meet only padding, where an
+  // infinite weight would give NaN.
   bool winograd = true;
   // Keeps NaN where a library would not: oneDNN's relu, clip, sigmoid and tanh give a number for
   // it. Convolutions with such operators after them are then generated. Matrix products are

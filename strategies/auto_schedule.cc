@@ -14,6 +14,7 @@
 
 #include "tenon/strategies/inline_stages.h"
 #include "tenon/strategies/reductions.h"
+#include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/schedule/rules.h"
 #include "tenon/strategies/te/winograd_schedule.h"
 #include "tenon/te/scan.h"
@@ -76,9 +77,10 @@ constexpr ScheduleRule kAroundOpaqueStages[] = {
 };
 
 // Whether a reduction says more than its terms. It then reads more than these, and its terms may
-// collide.
+// collide. The schedule of a register tile knows a condition.
 bool IsSpecialReduction(const OperationNode& op) {
-  return !op.initial.empty() || op.condition.defined() || !op.target.empty();
+  return !op.initial.empty() || (op.condition.defined() && !IsRegisterTile(op)) ||
+         !op.target.empty();
 }
 
 bool IsOpaque(const OperationNode& op) {

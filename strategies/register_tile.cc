@@ -240,7 +240,11 @@ void ScheduleTile(Stage& tile) {
     order.front() = part;
     steps_of_one = std::min(steps_of_one, hint.terms_at_once);
   }
-  if (steps_of_one % kUnrolledSteps == 0 && steps_of_one > kUnrolledSteps) {
+  if (op.condition.defined()) {
+    // A question serves the terms along all axes that it does not name.
+    std::ranges::stable_partition(
+        order, [&](const IterVar& axis) { return loop::UsesVar(op.condition, axis.var); });
+  } else if (steps_of_one % kUnrolledSteps == 0 && steps_of_one > kUnrolledSteps) {
     const auto [steps, step] = tile.Split(order[0], kUnrolledSteps);
     tile.Unroll(step);
     order = {steps, step};

@@ -114,7 +114,7 @@ struct CompositeMaker {
 
 struct StrategyOptions {
   LibraryChoice library = LibraryChoice::kAuto;
-  bool winograd = true;   // let convolutions take Winograd's algorithm
+  bool winograd = true;   // let convolutions be other than plain sums
   bool keep_nan = false;  // take no library that gives a number for NaN
   LoweringOptions lowering;
   std::vector<CompositeMaker> makers = {};

@@ -116,7 +116,7 @@ void CompileArguments::AddTo(CLI::App* command) {
                    "level 3 fuses")
       ->check(CLI::IsMember({"relay", "extended"}));
   command->add_flag("--no-winograd", no_winograd,
-                    "convolutions only as plain sums, never by Winograd's algorithm");
+                    "convolutions only as plain sums of all terms, never by Winograd's algorithm");
   command->add_flag("--keep-nan", keep_nan,
                     "no library whose relu or clip turns NaN into a number");
   command->add_flag("--reproducible", reproducible,

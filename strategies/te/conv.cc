@@ -93,12 +93,33 @@ Tensor WordConv(const Conv& conv, const TeCall& call) {
 Refusal RefuseTiledConv(const Conv& conv, const TeCall& call) {
   return RefuseTiledSum(SumOf(conv, call));
 }
+
 double TiledCycles(const Conv& conv, const TeCall& call) {
   return TiledSumCycles(SumOf(conv, call));
 }
 Tensor TiledConv(const Conv& conv, const TeCall& call) {
   return TiledSum(SumOf(conv, call), call, conv.name);
 }
+
+// The same sum, which knows where the image lies.
+ConvSum SkippingSumOf(const Conv& conv, const TeCall& call) {
+  ConvSum sum = SumOf(conv, call);
+  if (!conv.IsPadded() || !AreNumbers(sum.Spatial())) return sum;
+  for (std::size_t d = 0; d < 2; ++d)
+    sum.inside.push_back(
+        {conv.padding[d], conv.padding[d] + ExtentOf(call.input(0), conv.data[d + 2])});
+  return sum;
+}
+Refusal RefuseSkippingConv(const Conv& conv, const TeCall& call) {
+  return RefuseSkippingSum(SkippingSumOf(conv, call));
+}
+double SkippingCycles(const Conv& conv, const TeCall& call) {
+  return TiledSumCycles(SkippingSumOf(conv, call));
+}
+Tensor SkippingConv(const Conv& conv, const TeCall& call) {
+  return TiledSum(SkippingSumOf(conv, call), call, conv.name);
+}
+
 Tensor PlainConv(const Conv& conv, const TeCall& call) {
   return PlainSum(SumOf(conv, call), call, conv.name);
 }
@@ -125,6 +146,7 @@ constexpr Row kRows[] = {
     {"depthwise_channels_last", RefuseDepthwiseChannelsLast, DepthwiseChannelsLast},
     {"winograd", RefuseWinograd, WinogradConv, true, WinogradCycles, kFewerOperations, true},
     {"row_tiled", RefuseRowTiled, RowTiledConv, true},
+    {"skipping", RefuseSkippingConv, SkippingConv, true, SkippingCycles, kGenerated, true},
     {"tiled", RefuseTiledConv, TiledConv, true, TiledCycles},
     {"plain", nullptr, PlainConv, true},
 };

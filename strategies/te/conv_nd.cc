@@ -1,4 +1,7 @@
 // nn.conv1d and nn.conv3d as a direct sum over input channels and kernel taps.
+#include <algorithm>
+#include <functional>
+
 #include "tenon/ops/conv_rules.h"
 #include "tenon/strategies/te/blocked_sum.h"
 #include "tenon/strategies/te/conv_sum.h"
@@ -42,6 +45,18 @@ ConvSum Describe(const TeCall& call, const ops::ConvRules& rules) {
   return conv;
 }
 
+// The same, which knows where the image lies.
+ConvSum DescribeSkipping(const TeCall& call, const ops::ConvRules& rules) {
+  ConvSum conv = Describe(call, rules);
+  const bool is_padded = std::ranges::any_of(rules.before, std::identity()) ||
+                         std::ranges::any_of(rules.after, std::identity());
+  if (!is_padded || !AreNumbers(conv.Spatial())) return conv;
+  for (std::size_t d = 0; d < rules.dims; ++d)
+    conv.inside.push_back(
+        {rules.before[d], rules.before[d] + ExtentOf(call.input(0), rules.data[d + 2])});
+  return conv;
+}
+
 template <typename AttrsType>
 bool HasBlocks(const TeCall& call) {
   return ops::HasBlocks(call.attrs.As<AttrsType>());
@@ -78,23 +93,36 @@ TeCompute FormsOf(const std::string& name) {
   const auto describe = [](const TeCall& call) {
     return Describe(call, ops::ConvRulesOf(call.attrs.As<AttrsType>()));
   };
-  const auto with_image = [](const TeCall& call) {
+  const auto describe_skipping = [](const TeCall& call) {
+    return DescribeSkipping(call, ops::ConvRulesOf(call.attrs.As<AttrsType>()));
+  };
+  const auto with_image = [](ConvSum conv, const TeCall& call) {
     const ops::ConvRules rules = ops::ConvRulesOf(call.attrs.As<AttrsType>());
-    ConvSum conv = Describe(call, rules);
     const std::vector<std::size_t> spatial(rules.data.begin() + 2, rules.data.end());
     conv.image = PadImage(call.input(0), spatial, rules.before, rules.after);
     return conv;
   };
   const TeMake make_plain = [=](const TeCall& call) -> std::vector<Tensor> {
-    return {PlainSum(with_image(call), call, name)};
+    return {PlainSum(with_image(describe(call), call), call, name)};
   };
+  TeForm skipping{
+      .name = StrCat(name, ".skipping"),
+      .refusal = [=](const TeCall& call) -> std::optional<std::string> {
+        if (HasBlocks<AttrsType>(call)) return kHasBlocks;
+        return RefuseSkippingSum(describe_skipping(call));
+      },
+      .make = [=](const TeCall& call) -> std::vector<Tensor> {
+        return {TiledSum(with_image(describe_skipping(call), call), call, name)};
+      },
+      .cycles = [=](const TeCall& call) { return TiledSumCycles(describe_skipping(call)); },
+      .rounds_differently = true};
   TeForm tiled{.name = StrCat(name, ".tiled"),
                .refusal = [=](const TeCall& call) -> std::optional<std::string> {
                  if (HasBlocks<AttrsType>(call)) return kHasBlocks;
                  return RefuseTiledSum(describe(call));
                },
                .make = [=](const TeCall& call) -> std::vector<Tensor> {
-                 return {TiledSum(with_image(call), call, name)};
+                 return {TiledSum(with_image(describe(call), call), call, name)};
                },
                .cycles = [=](const TeCall& call) { return TiledSumCycles(describe(call)); }};
   TeForm plain{.name = StrCat(name, ".plain"), .refusal = nullptr, .make = [=](const TeCall& call) {
@@ -102,7 +130,8 @@ TeCompute FormsOf(const std::string& name) {
                                                    : make_plain(call);
                }};
   return {.make = nullptr,
-          .forms = {std::move(tiled), FormOfBlocks<AttrsType>(name), std::move(plain)}};
+          .forms = {std::move(skipping), std::move(tiled), FormOfBlocks<AttrsType>(name),
+                    std::move(plain)}};
 }
 
 }  // namespace

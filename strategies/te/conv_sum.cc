@@ -5,6 +5,8 @@
 #include <span>
 
 #include "tenon/loop/visit.h"
+#include "tenon/strategies/te/packed_weights.h"
+#include "tenon/strategies/te/tile_taps.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -94,27 +96,6 @@ Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& nam
 
 namespace {
 
-// The weights, one vector of filters after the other, and those of a word together.
-Tensor PackedWeights(const ConvSum& conv, std::int64_t filters, std::int64_t vectors) {
-  std::vector<Expr> shape = {vectors, conv.group_inputs};
-  shape.insert(shape.end(), conv.taps.begin(), conv.taps.end());
-  const std::size_t lane = shape.size();
-  shape.emplace_back(conv.lanes());
-  const std::int64_t group = conv.channels_of_word;
-  if (group > 1) shape.emplace_back(group);
-  return te::Compute(
-      shape,
-      [&](const std::vector<Var>& i) {
-        const Expr filter = i[0] * conv.lanes() + i[lane];
-        const Expr channel = group == 1 ? Expr(i[1]) : i[1] * group + i.back();
-        const std::vector<Expr> taps(i.begin() + 2, i.begin() + static_cast<std::ptrdiff_t>(lane));
-        const Expr value = conv.weight(filter, channel, taps);
-        if (vectors * conv.lanes() == filters) return value;
-        return te::IfThenElse(filter < Expr(filters), value, te::Cast(value.dtype(), 0));
-      },
-      "packed", te::Stored{});
-}
-
 // Element `i` of a word, as the result's type.
 Expr ElementOf(const Expr& word, const Expr& i, DataType dtype) {
   return dtype == Int32 ? te::ByteOfWord(word, i) : te::Cast(dtype, te::BFloatOfWord(word, i));
@@ -136,7 +117,13 @@ bool MayAddInTurn(const ConvSum& conv) {
 // in the nearest cache, and their terms are written out without a loop. With 32 registers tiles
 // have more to do for each line, and gain nothing.
 constexpr std::int64_t kChannelsInTurn = 8;
+// Sums that leave out taps read less of each channel, and ask for each part of them.
+constexpr std::int64_t kChannelsInTurnOfFewTaps = 16;
 constexpr TileShape kTileInTurn = {2, 4};
+
+std::int64_t InTurn(const ConvSum& conv) {
+  return conv.inside.empty() ? kChannelsInTurn : kChannelsInTurnOfFewTaps;
+}
 
 // Whether that pays. It takes more channels, sums that stay in the second-level cache, and tiles of
 // filters for all threads.
@@ -147,15 +134,15 @@ bool PaysInTurn(const ConvSum& conv, std::int64_t vectors) {
   const std::int64_t shared =
       conv.shape[conv.out[0]].planned * CeilDiv(vectors, kTileInTurn.vectors);
   const std::int64_t sum_bytes = 4 * kTileInTurn.vectors * conv.lanes() * pixels;
-  return pixels >= kMinPixels && conv.group_inputs % kChannelsInTurn == 0 &&
-         conv.group_inputs >= kMinTurns * kChannelsInTurn &&
-         sum_bytes <= conv.target.l2_bytes / 2 && shared >= 2 * conv.target.cores;
+  return pixels >= kMinPixels && conv.group_inputs % InTurn(conv) == 0 &&
+         conv.group_inputs >= kMinTurns * InTurn(conv) && sum_bytes <= conv.target.l2_bytes / 2 &&
+         shared >= 2 * conv.target.cores;
 }
 
 // The channels that tiles add in turn, or what `config` says instead. 0: all.
 std::int64_t ChannelsAtOnce(const ConvSum& conv, std::int64_t vectors, Config* config) {
   if (!MayAddInTurn(conv)) return 0;
-  const std::int64_t usual = PaysInTurn(conv, vectors) ? kChannelsInTurn : 0;
+  const std::int64_t usual = PaysInTurn(conv, vectors) ? InTurn(conv) : 0;
   std::vector<std::int64_t> choices = {0};
   for (std::int64_t channels = kChannelsInTurn; channels < conv.group_inputs; channels *= 2) {
     if (conv.group_inputs % channels == 0) choices.push_back(channels);
@@ -179,11 +166,10 @@ bool FitsRows(const ConvSum& conv, std::int64_t pixels) {
   return row.IsMultipleOf(pixels) || (row.is_number() && pixels % row.planned == 0);
 }
 
-te::RegisterTile HintOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
-                        Config* config) {
+te::RegisterTile HintOf(const ConvSum& conv, std::int64_t pixels, std::int64_t channels_at_once) {
   if (conv.channels_of_word > 1) return {.sum = te::TileSum::kWordDot};
   return {.rows = FitsRows(conv, pixels) ? te::TileRows::kEven : te::TileRows::kUneven,
-          .terms_at_once = ChannelsAtOnce(conv, vectors, config)};
+          .terms_at_once = channels_at_once};
 }
 
 // The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of
@@ -207,10 +193,20 @@ double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
   const auto sums = static_cast<double>(tile.vectors * tile.pixels);
   const double step =
       TileStepTime(tile.vectors, tile.pixels, kWeights, is_near ? kNearPixel : kFarPixel);
-  const auto steps = static_cast<double>(conv.group_inputs * NumElements(conv.taps));
-  const double turns = in_turn ? static_cast<double>(conv.group_inputs / kChannelsInTurn) : 0;
+  const double steps = static_cast<double>(conv.group_inputs * NumElements(conv.taps)) *
+                       PartOfTaps(conv, tile.pixels);
+  const double turns = in_turn ? static_cast<double>(conv.group_inputs / InTurn(conv)) : 0;
   return static_cast<double>(CeilDiv(vectors, tile.vectors) * CeilDiv(pixels, tile.pixels)) *
          (steps * step + (kTurn * turns + (in_squares ? kInSquares : kInParts)) * sums);
+}
+
+// With 16 registers, 8 sums leave some for the addresses of pixels and for those of the next tap.
+// 12 take twice the time. One pixel less pays where rows begin with a tile, unless the last tile is
+// whole anyhow.
+std::int64_t PixelsOfGroupTile(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
+  const std::int64_t usual = 8 / vectors;
+  const bool shorter = vectors == 1 && pixels % usual != 0 && FitsRows(conv, usual - 1);
+  return shorter ? usual - 1 : usual;
 }
 
 // Pixels are loaded when their turn comes, and those of several taps may be kept for the next one:
@@ -224,12 +220,14 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
   constexpr TileShape kOfOneTap = {2, 14};
   const bool many = HasManyRegisters(conv.target);
   if (pixels < kMinPixels) return TileOfFewPixels(conv, vectors, pixels);
-  if (PaysInTurn(conv, vectors)) return kTileInTurn;
+  const bool skips = !conv.inside.empty();
+  if (PaysInTurn(conv, vectors) && !skips) return kTileInTurn;
   const auto better = [&](const TileShape& a, const TileShape& b) {
     return TimeOf(conv, vectors, pixels, a) < TimeOf(conv, vectors, pixels, b);
   };
   if (conv.groups > 1) {
     const std::int64_t most = conv.group_outputs % (2 * conv.lanes()) == 0 ? 2 : 1;
+    if (!many) return {most, PixelsOfGroupTile(conv, most, pixels)};
     const std::int64_t sums = EnoughSums(conv.target);
     return std::min(TileShape{most, sums / most}, TileShape{most, (sums - 2) / most}, better);
   }
@@ -241,7 +239,7 @@ TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels)
       conv.shape[conv.out.back()].IsMultipleOf(conv.lanes()))
     return {1, conv.lanes()};
   const std::span<const TileShape> shapes = many ? std::span<const TileShape>(kShapes)
-                                            : taps > 1
+                                            : taps > 1 && !skips
                                                 ? std::span<const TileShape>(kOfTapsIn16Registers)
                                                 : std::span<const TileShape>(kIn16Registers);
   const TileShape best = *std::min_element(shapes.begin(), shapes.end(), better);
@@ -347,7 +345,9 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
       TileOf(conv, CeilDiv(filters, conv.lanes()), ElementsOf(conv.Spatial()).planned, call.config);
   const PixelTiles pixels = PixelTilesOf(conv, tall);
   const std::int64_t vectors = RoundUp(CeilDiv(filters, conv.lanes()), blocks);
-  const Tensor packed = call.Prepared(PackedWeights(conv, filters, vectors));
+  const std::int64_t at_once = ChannelsAtOnce(conv, CeilDiv(filters, conv.lanes()), call.config);
+  const PackedOrder order = PackedOrderOf(conv, at_once);
+  const Tensor packed = call.Prepared(PackedWeights(conv, order, filters, vectors));
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
   const std::vector<IterVar> taps = TapAxes(conv.taps);
   const IterVar g = te::ReduceAxis(0, conv.channels_of_word, "g");
@@ -368,17 +368,23 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
           channel =
               te::FloorDiv(i[1], conv.group_outputs / (conv.lanes() * blocks)) * conv.group_inputs +
               rc.var;
-        std::vector<Expr> weight = {i[1] * blocks + i[tile], rc.var};
-        for (const IterVar& tap : taps) weight.emplace_back(tap.var);
+        std::vector<Expr> weight = {i[1] * blocks + i[tile]};
+        const std::vector<Expr> at = order.At(rc.var, VarsOf(taps));
+        weight.insert(weight.end(), at.begin(), at.end());
         weight.emplace_back(i[tile + 2]);
         const Expr element =
             conv.Pixel(i[0], channel, Window(conv, pixels.At(place, i[tile + 1], spatial), taps));
-        if (conv.channels_of_word == 1) return te::Sum(element * packed[weight], axes);
+        if (conv.channels_of_word == 1) {
+          const te::Reduction sum = te::Sum(element * packed[weight], axes);
+          if (conv.inside.empty()) return sum;
+          return te::Where(sum, MeetsImage(conv, tall, pixels.At(place, 0, spatial),
+                                           pixels.At(place, tall - 1, spatial), taps));
+        }
         weight.emplace_back(g.var);
         return te::Sum(ElementOf(element, g.var, conv.dtype) * te::Cast(conv.dtype, packed[weight]),
                        axes);
       },
-      name, HintOf(conv, CeilDiv(filters, conv.lanes()), tall, call.config));
+      name, HintOf(conv, tall, at_once));
   return te::Compute(
       ExprsOf(conv.shape),
       [&](const std::vector<Var>& i) {
@@ -415,6 +421,21 @@ std::optional<std::string> RefuseTiledSum(const ConvSum& conv) {
   if (!conv.weight_is_constant && pixels < kMinPixelsToPack)
     return StrCat("the weights are not constant, and ", pixels,
                   " pixels do not pay for packing them at each run");
+  return std::nullopt;
+}
+
+std::optional<std::string> RefuseSkippingSum(const ConvSum& conv) {
+  // The questions cost about a twelfth of the time, and more where few channels share one.
+  constexpr std::int64_t kMinChannels = 48;
+  constexpr double kMaxPart = 0.88;
+  if (auto refusal = RefuseTiledSum(conv)) return refusal;
+  if (!AreNumbers(conv.Spatial())) return "extents are not known";
+  if (conv.inside.empty()) return "there is no padding";
+  if (NumElements(conv.taps) == 1) return "there is one tap";
+  if (conv.group_inputs < kMinChannels)
+    return StrCat("a group's ", conv.group_inputs, " channels are fewer than ", kMinChannels,
+                  ", which pay for asking which taps a tile needs");
+  if (LeastPartOfTaps(conv) > kMaxPart) return "nearly all results need all taps";
   return std::nullopt;
 }
 

@@ -38,6 +38,12 @@ struct ConvSum {
   // The weight is picked from another tensor, and the sum from this one's own order: both are
   // stored before they are read.
   bool is_stored = false;
+  // Where the image lies along each spatial axis of the padded one. Tiles leave out the taps that
+  // they meet only beside it. Empty: all taps are added.
+  struct Inside {
+    std::int64_t begin, end;
+  };
+  std::vector<Inside> inside = {};
   DataType dtype;
   Sizes shape;  // of the result
   const Target& target;
@@ -61,6 +67,8 @@ struct ConvSum {
 std::optional<std::string> RefuseTiledSum(const ConvSum& conv);
 double TiledSumCycles(const ConvSum& conv);  // of one core, estimated
 te::Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name);
+// The same if `conv.inside` is given, where that saves much.
+std::optional<std::string> RefuseSkippingSum(const ConvSum& conv);
 te::Tensor PlainSum(const ConvSum& conv, const TeCall& call, const std::string& name);
 
 }  // namespace tenon::strategies

@@ -87,12 +87,17 @@ const std::vector<Taken>& Shapes() {
       {"te.conv2d.winograd",
        {"(1, 64, 28, 28), float32", "(64, 64, 3, 3), float32", "nn.conv2d padding=[1, 1, 1, 1]"}},
       {"te.conv2d.row_tiled", {"(1, 24, 16, 16), float32", "(48, 24, 1, 1), float32", "nn.conv2d"}},
+      {"te.conv2d.skipping",
+       {"(1, 48, 9, 9), float32", "(32, 48, 3, 3), float32",
+        "nn.conv2d dilation=[4, 4], padding=[4, 4, 4, 4]"}},
       {"te.conv2d.tiled",
        {"(1, 3, 15, 15), float32", "(32, 3, 7, 7), float32", "nn.conv2d strides=[2, 2]"}},
       {"te.conv2d.NCHWc",
        {"(1, 2, 9, 9, 16), float32", "(3, 2, 3, 3, 16, 16), float32",
         "nn.conv2d data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i16o\""}},
       {"te.conv2d.plain", {"(1, 16, 5, 5), float64", "(16, 16, 3, 3), float64", "nn.conv2d"}},
+      {"te.conv1d.skipping",
+       {"(1, 64, 13), float32", "(32, 64, 5), float32", "nn.conv1d dilation=[3], padding=[6, 6]"}},
       {"te.conv1d.tiled", {"(1, 8, 40), float32", "(32, 8, 3), float32", "nn.conv1d"}},
       {"te.conv1d.plain", {"(1, 8, 40), float32", "(3, 8, 3), float32", "nn.conv1d"}},
       {"te.conv2d_transpose.tiled",
@@ -146,7 +151,7 @@ TEST(FormsTest, EveryRowOfConv2dIsTakenBySomeShape) {
   taken.insert("te.conv2d.depthwise_padded");
   const auto* compute = ops::OpRegistry::Global().Definition("nn.conv2d").Column<TeCompute>();
   ASSERT_NE(compute, nullptr);
-  EXPECT_EQ(compute->forms.size(), 13U);
+  EXPECT_EQ(compute->forms.size(), 14U);
   for (const TeForm& form : compute->forms)
     EXPECT_TRUE(taken.contains(StrCat("te.", form.name))) << form.name;
 }
@@ -210,6 +215,19 @@ TEST(FormsTest, ARowSaysWhyItDoesNotSuitAShape) {
       {"te.conv2d.row_tiled",
        {"(1, 64, 18, 18), float32", "(64, 64, 3, 3), float32", "nn.conv2d"},
        "64 filters fill vectors, which serve every pixel and tap"},
+      {"te.conv2d.skipping",
+       {"(1, 64, 9, 9), float32", "(64, 64, 3, 3), float32", "nn.conv2d"},
+       "there is no padding"},
+      {"te.conv2d.skipping",
+       {"(1, 64, 9, 9), float32", "(64, 64, 1, 1), float32", "nn.conv2d padding=[4, 4, 4, 4]"},
+       "there is one tap"},
+      {"te.conv2d.skipping",
+       {"(1, 64, 28, 28), float32", "(64, 64, 3, 3), float32", "nn.conv2d padding=[1, 1, 1, 1]"},
+       "nearly all results need all taps"},
+      {"te.conv2d.skipping",
+       {"(1, 32, 9, 9), float32", "(32, 32, 3, 3), float32",
+        "nn.conv2d dilation=[4, 4], padding=[4, 4, 4, 4]"},
+       "a group's 32 channels are fewer than 48, which pay for asking which taps a tile needs"},
       {"te.conv2d.tiled",
        {"(1, 16, 9, 9), float32", "(4, 16, 3, 3), float32", "nn.conv2d"},
        "4 filters fill less than half of the 16 lanes"},

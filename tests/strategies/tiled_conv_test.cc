@@ -122,6 +122,18 @@ TEST(TiledConvInTurnTest, EqualsThePlainSum) {
   }
 }
 
+TEST(TiledConvInGroupsTest, EqualsThePlainSum) {
+  for (const ConvCase& c : {ConvCase{"RowsOfSeven", 1, 24, 24, 7, 7, 3, 1, 3},
+                            ConvCase{"RowsOfFourteen", 2, 16, 16, 14, 14, 3, 1, 2},
+                            ConvCase{"WholeTilesOfEight", 1, 16, 16, 12, 28, 3, 1, 2},
+                            ConvCase{"APrimeNumberOfPixels", 1, 16, 16, 1, 13, 3, 1, 2},
+                            ConvCase{"TwoVectors", 1, 32, 32, 9, 5, 3, 1, 2},
+                            ConvCase{"ThreeVectorsWithSteps", 1, 48, 48, 11, 9, 3, 2, 2}}) {
+    SCOPED_TRACE(c.name);
+    ExpectPlainSums(c, "nn.relu(%0)", With16Registers());
+  }
+}
+
 // The 32 registers of AVX-512 on a CPU that need not have it: weights are packed here, nothing else
 // runs.
 Target With32Registers() {
