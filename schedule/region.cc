@@ -1,12 +1,13 @@
 // Interval arithmetic with symbolic ends: each loop variable that the statement defines stands for
-// its range, everything else for itself. A dimension whose ends are not known, or whose extent is
-// not constant, is covered whole.
+// its range, everything else for itself. A condition bounds the sum of such variables that it
+// names. A dimension whose ends are not known, or whose extent is not constant, is covered whole.
 #include "tenon/schedule/region.h"
 
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
 
+#include "tenon/loop/simplify/guards.h"
 #include "tenon/loop/simplify/lanes.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
@@ -68,7 +69,7 @@ class RegionFinder {
         return;
       case loop::StmtKind::kIf:
         Visit(stmt.As<loop::IfNode>()->condition);
-        Visit(stmt.As<loop::IfNode>()->then_case);
+        VisitGuarded(*stmt.As<loop::IfNode>());
         if (stmt.As<loop::IfNode>()->else_case) Visit(stmt.As<loop::IfNode>()->else_case);
         return;
       case loop::StmtKind::kAllocate:
@@ -113,6 +114,48 @@ class RegionFinder {
   }
 
  private:
+  // A sum of variables that the statement defines, and its largest value where an `if` is taken.
+  struct Guard {
+    loop::Linear sum;
+    std::int64_t most;
+  };
+
+  void VisitGuarded(const loop::IfNode& branch) {
+    const std::size_t before = guards_.size();
+    std::vector<Expr> parts;
+    loop::SplitConjunction(branch.condition, &parts);
+    for (const Expr& part : parts) {
+      const auto* less = part.As<loop::BinaryNode>();
+      if (less == nullptr || less->op != BinaryOp::kLT || !less->a.dtype().is_int()) continue;
+      loop::Linear sum = loop::ToLinear(less->a - less->b, {});
+      const bool is_inner = std::ranges::all_of(
+          sum.terms, [&](const auto& term) { return inner_.contains(term.first); });
+      if (!is_inner || sum.terms.empty()) continue;
+      const std::int64_t most = -sum.constant - 1;
+      sum.constant = 0;
+      guards_.push_back({std::move(sum), most});
+    }
+    Visit(branch.then_case);
+    guards_.resize(before);
+  }
+
+  // The ends of a sum that holds a guarded one.
+  std::optional<Ends> EndsOfGuarded(const Expr& e) const {
+    const loop::Linear all = loop::ToLinear(e, {});
+    for (const Guard& guard : guards_) {
+      const auto is_part = [&](const auto& term) {
+        return all.CoefficientOf(term.first) == term.second;
+      };
+      if (!std::ranges::all_of(guard.sum.terms, is_part)) continue;
+      const Expr sum = guard.sum.ToExpr();
+      const std::optional<Ends> part = PlainEndsOf(sum),
+                                rest = PlainEndsOf(loop::Simplify(e - sum, bounds_));
+      if (!part || !rest) continue;
+      return Ends(rest->first + part->first, rest->second + loop::Min(part->second, guard.most));
+    }
+    return std::nullopt;
+  }
+
   // The largest value of an extent. A minimum of two that is added is at most either of them. Minus
   // another minimum, it is at most the greater of the differences of their parts.
   std::optional<std::int64_t> LargestOf(const Expr& extent) const {
@@ -227,6 +270,14 @@ class RegionFinder {
   }
 
   std::optional<Ends> EndsOf(const Expr& e) const {
+    const auto* n = e.As<loop::BinaryNode>();
+    if (!guards_.empty() && n != nullptr && (n->op == BinaryOp::kAdd || n->op == BinaryOp::kSub)) {
+      if (const std::optional<Ends> ends = EndsOfGuarded(e)) return ends;
+    }
+    return PlainEndsOf(e);
+  }
+
+  std::optional<Ends> PlainEndsOf(const Expr& e) const {
     if (IsOuter(e)) return Ends(e, e);
     if (e.kind() == loop::ExprKind::kVar) {
       const auto found = inner_.find(e);
@@ -270,6 +321,7 @@ class RegionFinder {
   loop::Bounds bounds_;
   std::unordered_map<Expr, Ends, loop::ExprHash, loop::ExprSame> inner_;
   std::unordered_map<Expr, bool, loop::ExprHash, loop::ExprSame> unknown_;
+  std::vector<Guard> guards_;
   std::vector<std::optional<Ends>> dims_;
   std::vector<bool> whole_;
   bool found_ = false;

@@ -297,6 +297,29 @@ std::string Refusal(Body body) {
   return "no error";
 }
 
+// The second vector of a block ends past it, under a condition.
+TEST(LowerTest, WhatAConditionLeavesOutIsNotComputed) {
+  for (const std::int64_t n : {48, 50}) {
+    const Tensor a = Placeholder({n}, Float32, "a");
+    const Tensor blocks = Compute(
+        {(n + 11) / 12, 12},
+        [&](Var i, Var j) { return a(te::Min(i * 12 + j, te::Expr(n - 1))) * 2.0F; }, "blocks");
+    const Tensor b = Compute(
+        {n}, [&](Var i) { return blocks(te::FloorDiv(i, 12), te::FloorMod(i, 12)) + 1.0F; }, "b");
+    Schedule s(b);
+    const auto [block, within] = s[b].Split(s[b].op()->axes[0], 12);
+    s[b].Split(within, 8);
+    s[blocks].ComputeAt(s[b], block);
+    EXPECT_THAT(loop::Print(Lower(s, {a, b}, "kernel")),
+                HasSubstr("allocate blocks: float32[1, 12]"));
+    const NDArray in = Random({n}), out = NDArray::Empty({n}, Float32);
+    CompileAndRun(s, {a, b}, {in, out});
+    std::vector<float> expected = in.ToVector<float>();
+    for (float& x : expected) x = x * 2 + 1;
+    ExpectNear(out, expected);
+  }
+}
+
 TEST(LowerErrorTest, EachIllegalScheduleIsRefusedInWords) {
   const Var n("n");
   const Tensor a = Placeholder({n, 8}, Float32, "A");
