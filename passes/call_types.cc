@@ -87,7 +87,7 @@ std::optional<CallTypes> TypesOfCall(const ir::FunctionNode& callee, const ir::F
     return std::nullopt;
   std::set<std::string> own;
   for (const ir::Expr& param : callee.params) {
-    const Type& declared = ir::Var(param).type_annotation();
+    const Type declared = ir::Var(param).type_annotation();
     if (!IsDeclared(declared)) return std::nullopt;
     AddOwn(declared, &own);
   }
