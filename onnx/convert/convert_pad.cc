@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tenon/onnx/convert/axes_of_run.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/pad_by_places.h"
 #include "tenon/onnx/convert/run_time_extent.h"
@@ -111,6 +112,26 @@ Ints AxesAt(const Node& node, std::size_t i, std::size_t rank) {
   return axes;
 }
 
+// Widths for all axes where a run says to which they belong; others are not padded.
+std::vector<PadWidth> WidthsAlongAxesOfRun(const Node& node, std::int64_t rank) {
+  const AxesOfRun axes(node, node.input(3), rank);
+  if (DimsOf(node.input(1)) != std::vector<Dim>{2 * axes.count()})
+    throw InvalidArgument(
+        StrCat("pads must have rank 1 and 2 values for each of ", axes.count(), " axes"));
+  const Expr pads = node.Typed(ops::Cast(node.input(1), Int64));
+  const auto part = [&](std::int64_t begin) {
+    return node.Typed(ops::StridedSlice(
+        pads,
+        {.begin = {begin}, .end = {begin + axes.count()}, .strides = Ints{1}, .axes = Ints{0}}));
+  };
+  const Expr before = part(0), after = part(axes.count());
+  std::vector<PadWidth> widths;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis)
+    widths.push_back({ExtentOf(node, axes.ValueAt(axis, before, Integer(0))),
+                      ExtentOf(node, axes.ValueAt(axis, after, Integer(0)))});
+  return widths;
+}
+
 std::vector<Expr> Pad(Node& node) {
   const Expr& x = node.input(0);
   const std::string mode = node.String("mode", "constant");
@@ -129,6 +150,8 @@ std::vector<Expr> Pad(Node& node) {
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
     throw Unimplemented(
         StrCat("the mode ", mode, " is not supported; constant, reflect, edge and wrap are"));
+  if (node.opset() >= 18 && HasAxesOfRun(node, 3))
+    return {Padded(node, x, WidthsAlongAxesOfRun(node, RankOf(x)), mode, value)};
   const Ints axes = AxesAt(node, 3, rank);
   if (pads.size() != 2 * axes.size())
     throw InvalidArgument(StrCat("pads has ", pads.size(), " values for ", axes.size(), " axes"));

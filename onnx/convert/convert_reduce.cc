@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "tenon/onnx/convert/axes_of_run.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/half_floats.h"
 #include "tenon/onnx/convert/run_time_axes.h"
@@ -20,7 +21,8 @@ using attrs::Attrs;
 class Reduction {
  public:
   // The axes come from the attribute or, from opset `input_since` on, from the second input. None,
-  // or an empty list, means all. Throws Unimplemented for axes of a run if these change the rank.
+  // or an empty list, means all. Throws Unimplemented for axes of a run if these are dropped and
+  // their number is not known.
   Reduction(Node& node, int input_since) : node_(node) {
     attrs_.keepdims = node.Int("keepdims", 1) != 0;
     const bool is_none_if_empty = node.Int("noop_with_empty_axes", 0) != 0;
@@ -32,8 +34,9 @@ class Reduction {
       const std::optional<std::vector<Dim>> known = DimsOfValue(given);
       if (known && IsStatic(*known)) {
         axes = NumbersOf(*known);
-      } else if (attrs_.keepdims && DependsOnInputs(given)) {
+      } else if (DependsOnInputs(given) && (attrs_.keepdims || IsStatic(DimsOf(given)))) {
         of_run_.emplace(node, node.input(0), given, !is_none_if_empty);
+        axes_of_run_ = given;
         return;
       } else {
         axes = node.ConstantInts(1);
@@ -52,10 +55,10 @@ class Reduction {
     if (of_run_) {
       const Expr typed = node_.Typed(x);
       const DataType type = DataTypeOf(typed);
-      if (!type.is_half()) return of_run_->Reduced(op, typed);
+      if (!type.is_half()) return WithoutAxes(of_run_->Reduced(op, typed));
       // Rounded once, and not after each axis.
       const Expr wide = node_.Typed(ops::Cast(typed, Float32));
-      return ops::Cast(of_run_->Reduced(op, wide), type);
+      return WithoutAxes(node_.Typed(ops::Cast(of_run_->Reduced(op, wide), type)));
     }
     return ir::Call::Make(op, {x}, Attrs::Make(attrs_));
   }
@@ -86,6 +89,7 @@ class Reduction {
   // A result of it without the axes, where the node drops them.
   Expr WithoutAxes(const Expr& reduced) const {
     if (attrs_.keepdims) return reduced;
+    if (of_run_) return SqueezedByValues(node_, node_.Typed(reduced), axes_of_run_);
     return attrs_.axis ? ops::Squeeze(reduced, attrs_.axis) : ops::Reshape(reduced, {});
   }
 
@@ -94,6 +98,7 @@ class Reduction {
   ops::ReduceAttrs attrs_;
   bool is_no_op_ = false;
   std::optional<RunTimeAxes> of_run_;
+  Expr axes_of_run_;
 };
 
 std::vector<Expr> ReduceMean(Node& node) {

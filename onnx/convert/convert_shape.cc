@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/axes_of_run.h"
 #include "tenon/onnx/convert/convert_fill.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/part_of_value.h"
@@ -138,10 +139,13 @@ std::optional<Ints> AxesOf(Node& node, int input_since) {
 }
 
 std::vector<Expr> Squeeze(Node& node) {
+  if (node.opset() >= 13 && HasAxesOfRun(node, 1))
+    return {SqueezedByValues(node, node.input(0), node.input(1))};
   return {node.Typed(ops::Squeeze(node.input(0), AxesOf(node, 13)))};
 }
 
 std::vector<Expr> Unsqueeze(Node& node) {
+  if (node.opset() >= 13 && HasAxesOfRun(node, 1)) return {UnsqueezedByValues(node)};
   const auto axes = AxesOf(node, 13);
   if (!axes) throw InvalidArgument("the axes are missing");
   const std::size_t rank = static_cast<std::size_t>(RankOf(node.input(0))) + axes->size();

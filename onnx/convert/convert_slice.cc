@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tenon/onnx/convert/axes_of_run.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
@@ -138,45 +139,92 @@ Expr TakeBetween(const Node& node, const Expr& x, const AxisSlice& slice) {
   return node.Typed(ops::Take(x, node.Typed(places), {.axis = slice.axis}));
 }
 
-// A bound that a run gives, as an int64 of rank 1 in [0, extent].
-Expr BoundOf(const Node& node, std::size_t input, const AxisSlice& slice, const Expr& extent) {
-  const Expr given = ops::Reshape(
-      ops::Cast(ElementAlong(node.input(input), static_cast<std::int64_t>(slice.place), 0), Int64),
-      {1});
+// A bound, an int64 of rank 1, in [0, extent].
+Expr Bounded(const Node& node, const Expr& bound, const Expr& extent) {
+  const Expr given = node.Typed(ops::Reshape(node.Typed(bound), {1}));
   const Expr zero = ops::Scalar(0, Int64);
   const Expr is_negative = ir::Call::Make(ops::Known().less, {given, zero});
   const Expr counted = ops::Where(is_negative, ops::Add(given, extent), given);
   return node.Typed(ops::Minimum(ops::Maximum(counted, zero), extent));
 }
 
-// The same where a run gives a bound: all that may be taken, cut to the count.
+// What a run says of a slice along one axis: scalars of int64.
+struct BoundsOfRun {
+  std::size_t axis;
+  Expr start, end;
+  std::int64_t step = 1;
+  bool begins_at_first = false;
+};
+
+// All that may be taken, cut to the count.
+Expr CutBetween(const Node& node, const Expr& x, const BoundsOfRun& bounds) {
+  const Dim extent = DimsOf(x)[bounds.axis];
+  const auto axis = static_cast<std::int64_t>(bounds.axis);
+  const Expr length = node.Typed(ExtentValue(x, bounds.axis));
+  const Expr start = Bounded(node, bounds.start, length), end = Bounded(node, bounds.end, length);
+  const Expr step = ops::Scalar(static_cast<double>(bounds.step), Int64);
+  const Expr one = ops::Scalar(1, Int64), zero = ops::Scalar(0, Int64);
+  const Expr span = ops::Add(ops::Subtract(end, start), ops::Subtract(step, one));
+  const Expr count = node.Typed(ops::Maximum(
+      node.Typed(ir::Call::Make(ops::Known().floor_divide, {node.Typed(span), step})), zero));
+  Expr whole = x;
+  if (!bounds.begins_at_first || bounds.step != 1) {
+    const Expr places =
+        ops::Multiply(node.Typed(Places(node.extents(), CeilDiv(extent, bounds.step))), step);
+    const Expr last = ops::Maximum(ops::Subtract(length, one), zero);
+    whole = node.Typed(
+        ops::Take(x, node.Typed(ops::Minimum(ops::Add(places, start), last)), {.axis = axis}));
+  }
+  return FirstAlong(node, whole, count, axis);
+}
+
 Expr CutBetween(const Node& node, const Expr& x, const AxisSlice& slice) {
   if (slice.step < 1)
     throw Unimplemented(
         StrCat("the bounds of a slice are known only when the model runs, and its "
                "step is ",
                slice.step, "; it must be at least 1"));
-  const auto axis = static_cast<std::size_t>(slice.axis);
-  const Dim extent = DimsOf(x)[axis];
-  const Expr length = node.Typed(ExtentValue(x, axis));
-  const Expr start = BoundOf(node, 1, slice, length), end = BoundOf(node, 2, slice, length);
-  const Expr step = ops::Scalar(static_cast<double>(slice.step), Int64);
-  const Expr one = ops::Scalar(1, Int64), zero = ops::Scalar(0, Int64);
-  const Expr span = ops::Add(ops::Subtract(end, start), ops::Subtract(step, one));
-  const Expr count = node.Typed(ops::Maximum(
-      node.Typed(ir::Call::Make(ops::Known().floor_divide, {node.Typed(span), step})), zero));
-  Expr whole = x;
-  if (!(slice.start && *slice.start == Dim(0)) || slice.step != 1) {
-    const Expr places =
-        ops::Multiply(node.Typed(Places(node.extents(), CeilDiv(extent, slice.step))), step);
-    const Expr last = ops::Maximum(ops::Subtract(length, one), zero);
-    whole = node.Typed(ops::Take(x, node.Typed(ops::Minimum(ops::Add(places, start), last)),
-                                 {.axis = slice.axis}));
+  const auto bound = [&](std::size_t input) {
+    return ops::Cast(ElementAlong(node.input(input), static_cast<std::int64_t>(slice.place), 0),
+                     Int64);
+  };
+  return CutBetween(node, x,
+                    BoundsOfRun{.axis = static_cast<std::size_t>(slice.axis),
+                                .start = bound(1),
+                                .end = bound(2),
+                                .step = slice.step,
+                                .begins_at_first = slice.start && *slice.start == Dim(0)});
+}
+
+// Every axis is cut. Those that a run does not name are cut to all of their elements.
+Expr SliceAlongAxesOfRun(const Node& node) {
+  const Expr& x = node.input(0);
+  if (node.has_input(4) &&
+      std::ranges::any_of(node.ConstantInts(4), [](std::int64_t step) { return step != 1; }))
+    throw Unimplemented("only a run knows the axes, and steps are not 1");
+  const std::int64_t rank = RankOf(x);
+  const AxesOfRun axes(node, node.input(3), rank);
+  const auto bounds = [&](std::size_t input) {
+    if (DimsOf(node.input(input)) != std::vector<Dim>{axes.count()})
+      throw InvalidArgument(
+          StrCat("input ", input, " must have rank 1 and as many bounds as axes"));
+    return node.Typed(ops::Cast(node.input(input), Int64));
+  };
+  const Expr starts = bounds(1), ends = bounds(2);
+  Expr y = x;
+  for (std::int64_t at = 0; at < rank; ++at) {
+    const auto axis = static_cast<std::size_t>(at);
+    const Expr all = Integer(std::numeric_limits<std::int32_t>::max());
+    y = CutBetween(node, y,
+                   BoundsOfRun{.axis = axis,
+                               .start = axes.ValueAt(axis, starts, Integer(0)),
+                               .end = axes.ValueAt(axis, ends, all)});
   }
-  return FirstAlong(node, whole, count, slice.axis);
+  return y;
 }
 
 std::vector<Expr> Slice(Node& node) {
+  if (node.opset() >= 10 && HasAxesOfRun(node, 3)) return {SliceAlongAxesOfRun(node)};
   const Expr& x = node.input(0);
   const std::vector<Dim> shape = DimsOf(x);
   ops::StridedSliceAttrs by_numbers{.begin = {}, .end = {}, .strides = Ints{}, .axes = Ints{}};

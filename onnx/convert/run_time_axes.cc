@@ -28,11 +28,18 @@ RunTimeAxes::RunTimeAxes(const Node& node, const Expr& x, const Expr& axes, bool
   const auto rank = static_cast<std::int64_t>(extents.size());
   Expr given = node.Typed(ops::Cast(axes, Int64));
   if (RankOf(given) == 0) given = node.Typed(ops::ReshapeToExtents(given, {1}));
-  const Expr is_outside = node.Typed(Call(
-      known.greater,
-      {TrueOnes(node, Call(known.logical_or, {Call(known.less, {given, Number(-rank)}),
-                                              Call(known.greater_equal, {given, Number(rank)})})),
-       Number(0)}));
+  // Axes that are not there, and those that are named more than once.
+  Expr wrong =
+      TrueOnes(node, Call(known.logical_or, {Call(known.less, {given, Number(-rank)}),
+                                             Call(known.greater_equal, {given, Number(rank)})}));
+  std::vector<Expr> named;  // how often, by axis
+  for (std::int64_t i = 0; i < rank; ++i) {
+    const Expr is_meant = Call(known.logical_or, {Call(known.equal, {given, Number(i)}),
+                                                  Call(known.equal, {given, Number(i - rank)})});
+    named.push_back(TrueOnes(node, is_meant));
+    wrong = node.Typed(ops::Maximum(wrong, ops::Subtract(named.back(), Number(1))));
+  }
+  const Expr is_wrong = node.Typed(Call(known.greater, {wrong, Number(0)}));
   // Only an axis of unknown length may be empty; one without elements is a constant.
   Expr is_empty;
   if (const Dim length = DimsOf(given)[0]; is_all_if_empty && !length.is_static())
@@ -41,14 +48,13 @@ RunTimeAxes::RunTimeAxes(const Node& node, const Expr& x, const Expr& axes, bool
   for (std::int64_t i = 0; i < rank; ++i) {
     Axis axis{.from = extents[static_cast<std::size_t>(i)], .to = 1};
     axis.extent = node.Typed(ExtentValue(x, static_cast<std::size_t>(i)));
-    const Expr is_meant = Call(known.logical_or, {Call(known.equal, {given, Number(i)}),
-                                                  Call(known.equal, {given, Number(i - rank)})});
-    axis.is_reduced = node.Typed(Call(known.greater, {TrueOnes(node, is_meant), Number(0)}));
+    axis.is_reduced =
+        node.Typed(Call(known.greater, {named[static_cast<std::size_t>(i)], Number(0)}));
     if (is_empty) axis.is_reduced = node.Typed(Call(known.logical_or, {axis.is_reduced, is_empty}));
     if (!(axis.from == Dim(1))) {
       Expr count = node.Typed(ops::Where(axis.is_reduced, Number(1), axis.extent));
       // No extent is below 0, so the run is refused.
-      if (!is_checked) count = node.Typed(ops::Where(is_outside, Number(-1), count));
+      if (!is_checked) count = node.Typed(ops::Where(is_wrong, Number(-1), count));
       is_checked = true;
       axis.to = ExtentOf(node, count);
     }

@@ -198,10 +198,10 @@ TEST(OnnxErrorTest, AMissingInputOfANodeIsNamed) {
               AllOf(HasSubstr("half"), HasSubstr("input 1 is missing")));
 }
 
-TEST(OnnxErrorTest, AShapeThatDependsOnAnInputIsRefusedByName) {
+TEST(OnnxErrorTest, StepsThatDependOnAnInputAreRefusedByName) {
   Model model;
-  model.Input("x", {6}).Input("s", {2}, TensorProto::INT64).Output("y");
-  model.Node("Unsqueeze", {"x", "s"}, {"y"}, "shaped");
+  model.Input("x", {6}).Input("s", {1}, TensorProto::INT64).Output("y");
+  model.Node("Slice", {"x", "s", "s", "", "s"}, {"y"}, "shaped");
   EXPECT_THAT(MessageOf(Imported(model), kUnimplemented),
               AllOf(HasSubstr("shaped"), HasSubstr("must be known when the model is imported")));
 }

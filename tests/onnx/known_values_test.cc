@@ -72,8 +72,8 @@ TEST(KnownValuesTest, DropoutInTrainingWithoutARatioIsRefused) {
 
 TEST(KnownValuesTest, AnInputThatDecidesIsNamedWithTheRemedy) {
   Model model;
-  model.Input("x", {6}).Input("s", {2}, TensorProto::INT64).Output("y");
-  model.Node("Unsqueeze", {"x", "s"}, {"y"}, "shaped");
+  model.Input("x", {6}).Input("s", {1}, TensorProto::INT64).Output("y");
+  model.Node("Slice", {"x", "s", "s", "", "s"}, {"y"}, "shaped");
   EXPECT_THAT(
       MessageOf(Imported(model), kUnimplemented),
       AllOf(HasSubstr("depends on the input s of the model"), HasSubstr("--constant s=VALUE")));
