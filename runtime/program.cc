@@ -98,6 +98,7 @@ class Machine {
       arguments[r].array = program_.constants[constant];
     for (const std::string& own : entered.own_extents) extents.erase(own);
     SetExtents(extents, entered.extents, arguments, "what @", entered.name, " is given");
+    for (const ExtentCondition& need : entered.needs) Require(need, extents, entered.name);
     frames_.push_back({&entered, std::move(arguments), std::move(extents)});
   }
 
@@ -188,6 +189,14 @@ class Machine {
         throw InvalidArgument(StrCat("the extent ", place.extent, " is 0 in ", what...,
                                      "; a variable that may be 0 has a name that begins with #"));
     }
+  }
+
+  static void Require(const ExtentCondition& need, const Dim::Values& extents,
+                      const std::string& function) {
+    const auto a = need.a.Evaluate(extents), b = need.b.Evaluate(extents);
+    if (!a || !b || need.Holds(extents)) return;
+    throw InvalidArgument(StrCat("in @", function, ", the extents do not fit: ", need.ToString(),
+                                 ", where one is ", *a, " and the other ", *b));
   }
 
   static void SetExtent(Frame& frame, const Step& step, std::int64_t extent) {

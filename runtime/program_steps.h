@@ -18,6 +18,7 @@
 
 #include "tenon/support/data_type.h"
 #include "tenon/support/dim.h"
+#include "tenon/support/extent_condition.h"
 
 namespace tenon::runtime {
 
@@ -74,6 +75,9 @@ struct ProgramFunction {
   std::vector<Step> steps;
   std::vector<Register> results;
   std::vector<ArrayType> result_types;
+  // A call is refused where one does not hold. Those on variables without a value there are
+  // nobody's.
+  std::vector<ExtentCondition> needs = {};
 
   // Facts, which FindFacts finds.
   // Whether the results are those of the last step, which is a call or a branch.

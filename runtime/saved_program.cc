@@ -1,9 +1,11 @@
 // What follows from the rest, such as last reads, is not written: it is found again.
 #include "tenon/runtime/saved_program.h"
 
+#include <set>
 #include <utility>
 
 #include "tenon/runtime/plan_json.h"
+#include "tenon/runtime/saved_extents.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::runtime {
@@ -70,18 +72,33 @@ Json StepJson(const Step& step) {
   return json;
 }
 
+// As the conditions of a plan that has nothing else.
+Json NeedsJson(const std::vector<ExtentCondition>& needs) {
+  std::set<std::string> symbols;
+  for (const ExtentCondition& need : needs) {
+    need.a.AddSymbols(&symbols);
+    need.b.AddSymbols(&symbols);
+  }
+  Plan plan;
+  plan.symbols.assign(symbols.begin(), symbols.end());
+  plan.conditions = needs;
+  return ExtentTexts(plan).ToJson();
+}
+
 Json FunctionJson(const ProgramFunction& function) {
   Json constants = Json::array(), steps = Json::array();
   for (const auto& [r, constant] : function.constants)
     constants.push_back({{"register", r}, {"constant", constant}});
   for (const Step& step : function.steps) steps.push_back(StepJson(step));
-  return {{"name", function.name},
-          {"parameters", TypesJson(function.parameters)},
-          {"extents", PlacesJson(function.extents)},
-          {"constants", std::move(constants)},
-          {"steps", std::move(steps)},
-          {"results", function.results},
-          {"types", TypesJson(function.result_types)}};
+  Json json = {{"name", function.name},
+               {"parameters", TypesJson(function.parameters)},
+               {"extents", PlacesJson(function.extents)},
+               {"constants", std::move(constants)},
+               {"steps", std::move(steps)},
+               {"results", function.results},
+               {"types", TypesJson(function.result_types)}};
+  if (!function.needs.empty()) json["needs"] = NeedsJson(function.needs);
+  return json;
 }
 
 Json PartJson(const PlannedPart& part) {
@@ -159,6 +176,7 @@ ProgramFunction ReadFunction(const Reader& json) {
                            .steps = json["steps"].List(ReadStep),
                            .results = json["results"].List(ReadCount),
                            .result_types = json["types"].List(ReadType)};
+  if (json.Has("needs")) function.needs = ExtentReader(json["needs"]).conditions();
   function.registers = function.parameters.size() + function.constants.size();
   for (const Step& step : function.steps) function.registers += step.outputs.size();
   return function;

@@ -227,6 +227,24 @@ class Outliner {
   std::unordered_set<std::string> taken_;
 };
 
+// With kNeeds where something is needed.
+Expr WithNeeds(const Expr& function) {
+  const auto& node = *function.As<FunctionNode>();
+  const std::vector<ExtentCondition> conditions = ConditionsOf(node.body);
+  if (conditions.empty() || node.HasAttr(kNeeds)) return function;
+  attrs::List needs;
+  for (const ExtentCondition& condition : conditions) {
+    needs.emplace_back(condition.a.ToString());
+    needs.emplace_back(condition.kind == ExtentCondition::Kind::kEqual ? "=" : "<=");
+    needs.emplace_back(condition.b.ToString());
+    needs.emplace_back(condition.needed_by);
+  }
+  auto attributes = node.attrs;
+  attributes.emplace(kNeeds, attrs::Value(std::move(needs)));
+  return ir::Function::Make(node.params, node.body, node.ret_type, std::move(attributes), node.span,
+                            function.checked_type());
+}
+
 }  // namespace
 
 bool HasBranches(const ir::Module& module) {
@@ -243,7 +261,12 @@ ir::Module OutlineBranches(const ir::Module& module) {
     if (HasIf(function) && !IsDispatch(function))
       result.Set(name, Outliner(name, function, &result).Run());
   }
-  return InferType(result.Build());
+  const ir::Module outlined = InferType(result.Build());
+  ir::ModuleBuilder with_needs(outlined);
+  for (const auto& [name, function] : outlined.functions()) {
+    if (function.As<FunctionNode>()->HasAttr(kOutlined)) with_needs.Set(name, WithNeeds(function));
+  }
+  return with_needs.Build();
 }
 
 }  // namespace tenon::passes

@@ -16,12 +16,17 @@ namespace tenon::passes {
 // it was.
 inline constexpr char kOutlined[] = "Outlined";
 
+// What the calls in a function need of the variables of its parameters, as four texts each: "n",
+// "=", "16", "nn.batch_norm". Passes rewrite operators to others that need less.
+inline constexpr char kNeeds[] = "Needs";
+
 // Whether there is an if that OutlineBranches would change.
 bool HasBranches(const ir::Module& module);
 // Afterwards every if is alone in a function, over a parameter and two calls of functions with
 // parameters as arguments. Requires checked types, and infers those of what it makes. What only one
-// branch uses goes into the branch's function; other values become its arguments. An if whose
-// condition is a constant becomes its branch. RestoreBranches (pass_manager.h) is the inverse.
+// branch uses goes into the branch's function, which says what it needs (kNeeds); other values
+// become its arguments. An if whose condition is a constant becomes its branch. RestoreBranches
+// (pass_manager.h) is the inverse.
 ir::Module OutlineBranches(const ir::Module& module);
 
 }  // namespace tenon::passes

@@ -380,6 +380,31 @@ def @main(%c: bool, %x: Tensor[(1, 1, n), float32], %k: Tensor[(1, 1, 5), float3
   EXPECT_EQ(run(3, true).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+// As above, what is made of the normalisation needs less than it did.
+TEST(SavedProgramsTest, WhatABranchNeededBeforePassesIsCheckedWhereItRuns) {
+  const char* text = R"(
+def @main(%c: bool, %x: Tensor[(1, n, 4), float32], %g: Tensor[(16), float32]) {
+  if (%c) { %0 = nn.batch_norm(%x, %g, %g, %g, %g); sum(%0.0) } else { sum(%x) }
+})";
+  const ScopedFolder folder;
+  ASSERT_EQ(SaveExecutable(LoweredFor(text), folder / "net"), absl::OkStatus());
+  const Executable loaded = ValueOrThrow(LoadExecutable(folder / "net")).executable;
+  for (const int level : {0, 1, 3}) {
+    const Executable compiled = ValueOrThrow(Compile(Parsed(text), {.opt_level = level}));
+    for (const Executable* exe : {&compiled, &loaded}) {
+      const auto run = [&](std::int64_t n, bool c) {
+        return exe->Run({{"c", NDArray::Scalar(c)}, {"x", Rows({1, n, 4})}, {"g", Rows({16})}});
+      };
+      EXPECT_EQ(run(16, true).status(), absl::OkStatus());
+      for (const std::int64_t n : {1, 2, 17}) {
+        EXPECT_EQ(run(n, false).status(), absl::OkStatus()) << n;
+        EXPECT_EQ(run(n, true).status().code(), absl::StatusCode::kInvalidArgument) << n;
+        EXPECT_THAT(std::string(run(n, true).status().message()), HasSubstr("nn.batch_norm")) << n;
+      }
+    }
+  }
+}
+
 TEST(SavedProgramsTest, EndlessRecursionIsAnError) {
   const ScopedFolder folder;
   ASSERT_EQ(SaveExecutable(LoweredFor(R"(
