@@ -60,10 +60,14 @@ RunTimeAxes::RunTimeAxes(const Node& node, const Expr& x, const Expr& axes, bool
     }
     axes_.push_back(std::move(axis));
   }
+  if (is_checked || rank == 0) return;
+  const Dim none = ExtentOf(node, node.Typed(ops::Where(is_wrong, Number(-1), Number(0))));
+  only_place_ = node.Typed(
+      ops::Reshape(node.Typed(ops::Sum(node.Typed(Places(node.extents(), none)))), Ints{1}));
 }
 
 Expr RunTimeAxes::Reduced(const Expr& op, const Expr& x) const {
-  Expr y = x;
+  Expr y = only_place_ ? node_.Typed(ops::Take(x, only_place_, {.axis = 0})) : x;
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     const Axis& axis = axes_[i];
     if (axis.from == Dim(1)) continue;

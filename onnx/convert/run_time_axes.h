@@ -35,6 +35,9 @@ class RunTimeAxes {
 
   const Node& node_;
   std::vector<Axis> axes_;
+  // Where all extents are 1, the place of the one element, which a run with wrong axes does not
+  // get; else null.
+  Expr only_place_;
 };
 
 }  // namespace tenon::onnx_import

@@ -248,6 +248,21 @@ TEST(RunTimeAxesTest, AnAxisThatIsNotThereIsRefusedByTheRun) {
   }
 }
 
+TEST(RunTimeAxesTest, AxesOfOneElementAreCheckedToo) {
+  const Executable exe =
+      CompiledFor(Reductions({"ReduceSum"}, TensorProto::FLOAT, {"1", "1"}, {"1"}));
+  const NDArray x = testing_graphs::Random({1, 1}, 1);
+  for (const std::int64_t axis : {0, 1, -1, -2}) {
+    const auto results = ValueOrThrow(exe.Run({{"x", x}, {"axes", Axes({axis})}}));
+    EXPECT_EQ(results[0].shape(), (Shape{1, 1}));
+    EXPECT_EQ(results[0].ToVector<float>(), x.ToVector<float>());
+  }
+  for (const std::int64_t axis : {2, -3}) {
+    const auto refused = exe.Run({{"x", x}, {"axes", Axes({axis})}});
+    EXPECT_THAT(std::string(refused.status().message()), HasSubstr("the node r_ReduceSum"));
+  }
+}
+
 TEST(RunTimeAxesTest, AnAxisThatIsNamedTwiceIsRefusedByTheRun) {
   const Executable exe =
       CompiledFor(Reductions({"ReduceSum"}, TensorProto::FLOAT, {"3", "5"}, {"2"}));
