@@ -154,7 +154,8 @@ te::Tensor Zeros(const TeCall& call) { return Filled(call.te_shape(), te::Cast(c
 DataType SumType(DataType type) { return type.is_float() && type.bits() < 32 ? Float32 : type; }
 DataType MeanType(DataType type, std::int64_t count, int bits) {
   if (type.is_float()) return SumType(type);
-  if (type.is_bool() || type.bits() > 16) return type;
+  // Nothing is wider than 64 bits, and sums of those wrap around.
+  if (type.is_bool() || type.bits() > 32) return type;
   return count <= (std::int64_t{1} << std::max(31 - bits, 0)) ? Int32 : Int64;
 }
 

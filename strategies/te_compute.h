@@ -156,7 +156,7 @@ te::Tensor Zeros(const TeCall& call);
 // The type that elements are summed up in: halves in float32.
 DataType SumType(DataType type);
 // The type in which a mean sums up `count` numbers of `bits` bits, which are elements of `type` or
-// made of them, and divides the sum by the count. Integers of 8 and 16 bits take a type that holds
+// made of them, and divides the sum by the count. Integers of up to 32 bits take a type that holds
 // both sum and count, halves take float32, and all others take their own type.
 DataType MeanType(DataType type, std::int64_t count, int bits);
 inline DataType MeanType(DataType type, std::int64_t count) {

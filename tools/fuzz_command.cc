@@ -162,7 +162,9 @@ bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared)
   std::printf("finding of seed %llu: %s\n", static_cast<unsigned long long>(seed),
               signal == SIGALRM ? StrCat("it takes more than ", kSecondsACase, " seconds").c_str()
                                 : StrCat("the program crashes: ", strsignal(signal)).c_str());
-  if (arguments.graphs)
+  if (arguments.graphs && shared->model_bytes > 0)
+    std::printf("while this call is refused:\n%s", std::string(LastModel(shared)).c_str());
+  else if (arguments.graphs)
     std::printf("%s", ir::PrintModule(verify::MakeRandomModule(seed).module).c_str());
   if (arguments.onnx) std::printf("%s", verify::OnnxText(LastModel(shared)).c_str());
   ++shared->done;
@@ -187,6 +189,7 @@ void Fuzz(FuzzArguments arguments) {
     passes::FindPass(pass, strategies::EvaluateCall);
   if (arguments.onnx) verify::CheckOptions(arguments.onnx_options);
   const SharedMemory shared;
+  arguments.pass_options.before_call = [&](const std::string& text) { KeepModel(text, shared); };
   arguments.onnx_options.before_import = [&](const std::string& bytes) {
     KeepModel(bytes, shared);
   };

@@ -155,6 +155,34 @@ NDArray WithEnds(const NDArray& array, Random& random) {
   return changed;
 }
 
+NDArray WithTies(const NDArray& array, Random& random) {
+  const DataType type = array.dtype();
+  const int own = !type.is_float()  ? type.bits() - (type.is_int() ? 1 : 0)
+                  : type == Float64 ? 53
+                  : type == Float32 ? 24
+                  : type == Float16 ? 11
+                                    : 8;
+  NDArray changed = array.Clone();
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    const int bits = random.Of(std::vector<int>{8, 8, 11, 24, 53});
+    if (!random.Chance(60) || bits + 1 >= own) continue;
+    // 1xxxxxx1 with as many bits as the narrower type has and one more, then zeros, then 0 or 1.
+    std::uint64_t value = (std::uint64_t{1} << bits) | 1 | (random.Next() >> (64 - bits) << 1);
+    const int zeros = 1 + static_cast<int>(random.Below(own - bits - 1));
+    const std::int64_t beside = random.Below(3) - 1;
+    value = (value << zeros) + static_cast<std::uint64_t>(beside);
+    if (type.is_float()) {
+      const int exponent = static_cast<int>(random.Below(12)) - bits - zeros - 2;
+      const double number = std::ldexp(static_cast<double>(value), exponent);
+      SetFloat(changed, i, random.Chance(50) ? number : -number);
+    } else {
+      const auto number = static_cast<std::int64_t>(value);
+      SetInt(changed, i, type.is_int() && random.Chance(50) ? -number : number);
+    }
+  }
+  return changed;
+}
+
 NDArray TypicalArray(Shape shape, DataType type, Random& random) {
   NDArray array = NDArray::Empty(std::move(shape), type);
   const bool is_byte = !type.is_bool() && type.bytes() == 1;

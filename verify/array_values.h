@@ -49,6 +49,10 @@ NDArray WithTinyValues(const NDArray& array, Random& random);
 // An array of integers with some elements replaced by the ends of the type, and by values next to
 // these and to zero.
 NDArray WithEnds(const NDArray& array, Random& random);
+// An array with some elements replaced by numbers halfway between two neighbours in a narrower
+// floating type, and by numbers next to these: where a conversion that rounds twice is wrong. Of
+// types of 8 bits, and where a number would not fit, elements stay.
+NDArray WithTies(const NDArray& array, Random& random);
 // Values that a model's input may have: floating ones are uniform in [-1, 1], 8-bit integers (bytes
 // of pictures, quantised values) are arbitrary. Wider integers and bools are 0 or 1, which are
 // valid as indices into every axis longer than one, identifiers, lengths and masks.

@@ -37,6 +37,11 @@ class Callers {
     for (std::thread& thread : threads) thread.join();
     return Take();
   }
+  std::vector<Arrays> InATeamOfOne() {
+    const jit::ScopedTeamsOfOne teams;
+    Run(0);
+    return {ValueOrThrow(results_[0])};
+  }
   std::vector<Arrays> InARegion() {
     const auto body = [](void* callers, std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i)
@@ -84,6 +89,8 @@ std::string_view NameOf(Caller caller) {
       return "on several threads at once";
     case Caller::kRegion:
       return "inside a parallel region";
+    case Caller::kLimited:
+      return "in a team of one";
   }
   return "";
 }
@@ -133,7 +140,10 @@ std::vector<Arrays> CompiledRun::Of(const ir::Module& module, const Arrays& inpu
   }
   if (caller == Caller::kAlone) return all;
   Callers callers(executable, named, run_threads);
-  for (const Arrays& one : caller == Caller::kThreads ? callers.OnThreads() : callers.InARegion()) {
+  const std::vector<Arrays> others = caller == Caller::kThreads  ? callers.OnThreads()
+                                     : caller == Caller::kRegion ? callers.InARegion()
+                                                                 : callers.InATeamOfOne();
+  for (const Arrays& one : others) {
     // Library kernels of another team may sum in another order.
     if (options.library == LibraryChoice::kTe) RequireSameBits(one, results, NameOf(caller));
     all.push_back(one);
@@ -164,10 +174,11 @@ CompiledRun RandomRunInProcess(Random& random) {
   run.options.threads = 1;
   if (random.Chance(30)) run.symbols = random.Below(1000000);
   run.in_steps = run.symbols && random.Chance(40);
+  if (random.Chance(30)) run.cache = CacheUse::kColdAndWarm;
   if (random.Chance(50)) return run;
   run.options.opt_level = static_cast<int>(random.Below(5));
   run.options.library = random.Of(std::vector<LibraryChoice>{
-      LibraryChoice::kAuto, LibraryChoice::kTe, LibraryChoice::kTe, LibraryChoice::kLibrary});
+      LibraryChoice::kAuto, LibraryChoice::kTe, LibraryChoice::kLibrary, LibraryChoice::kLibrary});
   if (random.Chance(30))
     run.options.fusion = random.Chance(50) ? FusionMode::kRelay : FusionMode::kExtended;
   run.options.winograd = random.Chance(70);
@@ -176,8 +187,9 @@ CompiledRun RandomRunInProcess(Random& random) {
   run.options.verify = random.Chance(80);
   run.options.threads = static_cast<int>(1 + random.Below(3));
   run.run_threads = static_cast<int>(1 + random.Below(3));
-  if (random.Chance(30)) run.cache = CacheUse::kColdAndWarm;
-  if (random.Chance(30)) run.caller = random.Chance(50) ? Caller::kThreads : Caller::kRegion;
+  if (random.Chance(60))
+    run.caller =
+        random.Of(std::vector<Caller>{Caller::kThreads, Caller::kRegion, Caller::kLimited});
   return run;
 }
 

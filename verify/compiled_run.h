@@ -26,6 +26,7 @@ enum class Caller {
   kAlone,
   kThreads,  // several threads run one executable at once
   kRegion,   // iterations of a parallel region do
+  kLimited,  // no team has more than one thread, whatever the kernels were made for
 };
 
 struct CompiledRun {

@@ -34,6 +34,38 @@ Expr DrawDense(ModuleDraft& draft) {
   return ops::Dense(x, draft.Leaf({1 + random.Below(9), draft.ShapeOf(x)[1]}, Float32));
 }
 
+Expr DrawProduct(ModuleDraft& draft) {
+  Random& random = draft.random();
+  const Expr x = draft.SomeOf(2, Float32);
+  const std::int64_t terms = draft.ShapeOf(x)[1];
+  const std::int64_t columns =
+      random.Chance(60) ? terms : random.Of(std::vector<std::int64_t>{1, 13, 16, 33, 48});
+  const Expr weight = draft.Weight({columns, terms});
+  Expr y = ops::Dense(x, weight);
+  // What kernels compute together with a product, the weight itself among it.
+  if (random.Chance(30)) y = ops::BiasAdd(y, draft.Leaf({columns}, Float32), {.axis = 1});
+  if (draft.ShapeOf(x) == Shape{columns, terms} && random.Chance(25)) y = ops::Add(y, weight);
+  if (random.Chance(50)) y = random.Chance(70) ? ops::Relu(y) : ops::Clip(y, 0, 6);
+  return y;
+}
+
+Expr DrawBroadcast(ModuleDraft& draft) {
+  Random& random = draft.random();
+  const Expr x = draft.Some();
+  const Expr y = draft.SomeWithin(draft.ShapeOf(x), draft.TypeOf(x));
+  return random.Chance(50) ? ops::Subtract(x, y) : Arithmetic(random, x, y);
+}
+
+Expr DrawStatistic(ModuleDraft& draft) {
+  Random& random = draft.random();
+  const Expr x = draft.Some();
+  const auto rank = static_cast<std::int64_t>(draft.ShapeOf(x).size());
+  const ops::Ints axis = {random.Chance(75) ? rank - 1 : draft.SomeAxis(x)};
+  if (random.Chance(20)) return ops::Max(x, {.axis = axis, .keepdims = true});
+  return random.Chance(70) ? ops::Mean(x, {.axis = axis, .keepdims = true})
+                           : ops::Sum(x, {.axis = axis, .keepdims = true});
+}
+
 Expr DrawBatchMatmul(ModuleDraft& draft) {
   Random& random = draft.random();
   const Expr x = draft.SomeOf(3, Float32);
@@ -131,7 +163,8 @@ Expr DrawCast(ModuleDraft& draft) {
       *new std::vector<DataType>{Float32, Float64, Int32, Int8};
   static const std::vector<DataType>& edge_types = *new std::vector<DataType>{
       Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float32, Float64, Bool};
-  return ops::Cast(draft.Some(), random.Of(draft.is_of_edges() ? edge_types : types));
+  return ops::Cast(draft.Some(),
+                   random.Of(draft.kind() == ModuleKind::kEdges ? edge_types : types));
 }
 
 Expr DrawRounding(ModuleDraft& draft) {
@@ -143,18 +176,31 @@ Expr DrawRounding(ModuleDraft& draft) {
     return ops::Clip(x, low, bound());
   }
   const DataType type = draft.TypeOf(x);
-  if (type.is_int() || type.is_uint()) {
-    // A product of 64 bits that wraps around, as in hashes, and its quotient or remainder.
-    const auto number = [&] {
-      constexpr std::int64_t kNumbers[] = {1000, std::int64_t{1} << 40, 6364136223846793005,
-                                           std::int64_t{1} << 62, -7};
-      return ir::Constant::Make(NDArray::Scalar(kNumbers[random.Below(std::size(kNumbers))]));
+  const bool is_whole = type.is_int() || type.is_uint();
+  if (is_whole || random.Chance(30)) {
+    // A product of 64 bits that wraps around, as in hashes, and its quotient or remainder, often by
+    // the factor itself. Narrower integers may be large, too.
+    constexpr std::int64_t kNumbers[] = {1000,
+                                         std::int64_t{1} << 46,
+                                         std::int64_t{1} << 40,
+                                         std::int64_t{3} << 44,
+                                         6364136223846793005,
+                                         std::int64_t{1} << 62,
+                                         -7};
+    const auto number = [&] { return kNumbers[random.Below(std::size(kNumbers))]; };
+    const auto constant = [](std::int64_t value) {
+      return ir::Constant::Make(NDArray::Scalar(value));
     };
-    const Expr product = ops::Multiply(ops::Cast(x, Int64), number());
+    const Expr whole = is_whole && random.Chance(50)
+                           ? x
+                           : draft.LargeIntegers(random.Of(std::vector<DataType>{Int32, UInt32}));
+    const std::int64_t factor = number(), divisor = random.Chance(50) ? factor : number();
+    const Expr product = ops::Multiply(ops::Cast(whole, Int64), constant(factor));
     return ops::CallOp(
         "negative",
         {ops::CallOp(random.Chance(50) ? "floor_divide" : "floor_mod",
-                     {random.Chance(50) ? ops::Add(product, number()) : product, number()})});
+                     {random.Chance(50) ? ops::Add(product, constant(number())) : product,
+                      constant(divisor)})});
   }
   if (type != Float32) throw InvalidArgument("other types have other steps");
   const Expr large = ops::Scalar(random.Chance(50) ? 0x1.8p23 : -0x1.8p22, Float32);

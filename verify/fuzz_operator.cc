@@ -9,8 +9,10 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
+#include "tenon/verify/check_refusals.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/module_measures.h"
+#include "tenon/verify/plain_definition.h"
 #include "tenon/verify/random_operator.h"
 #include "tenon/verify/verify_schedule.h"
 
@@ -19,6 +21,8 @@ namespace {
 
 // Libraries and Winograd's algorithm sum in other orders.
 constexpr double kTolerance = 1e-4;
+// Calls beside each that fits.
+constexpr int kRefusals = 4;
 
 // Whether positions that are read depend on the contents of inputs, as in a gather.
 bool ReadsByData(const std::vector<te::Tensor>& outputs) {
@@ -47,15 +51,38 @@ bool MayBeEither(const NDArray& result, const std::vector<NDArray>& inputs) {
                      [](const NDArray& input) { return input.dtype().is_float(); });
 }
 
-std::vector<NDArray> RandomArguments(const OperatorCall& call, std::uint64_t seed) {
+// `is_defined`: any values are right, since the operator has a plain definition.
+std::vector<NDArray> RandomArguments(const OperatorCall& call, bool is_defined,
+                                     std::uint64_t seed) {
   Random random(seed);
   std::vector<NDArray> arrays;
   for (const ir::Expr& param : call.module.Main().params) {
     const ir::Type& type = param.checked_type();
-    arrays.push_back(RandomArray(ir::StaticShape(type, "an argument"),
-                                 type.As<ir::TensorTypeNode>()->dtype, random));
+    NDArray array = RandomArray(ir::StaticShape(type, "an argument"),
+                                type.As<ir::TensorTypeNode>()->dtype, random);
+    if (is_defined && random.Chance(40)) array = WithTies(array, random);
+    if (is_defined && random.Chance(40)) array = WithEnds(array, random);
+    if (is_defined && array.dtype().is_float() && random.Chance(20))
+      array = WithSpecialValues(array, random);
+    arrays.push_back(std::move(array));
   }
   return arrays;
+}
+
+// Of a module that is a call over its parameters.
+std::optional<std::string> WrongByDefinition(const OperatorCall& call,
+                                             const std::vector<NDArray>& arrays,
+                                             const std::vector<NDArray>& results) {
+  const ir::FunctionNode& main = call.module.Main();
+  const auto* node = main.body.As<ir::CallNode>();
+  if (node == nullptr || results.size() != 1) return std::nullopt;
+  std::vector<NDArray> args;
+  for (const ir::Expr& arg : node->args) {
+    const auto param = std::find(main.params.begin(), main.params.end(), arg);
+    if (param == main.params.end()) return std::nullopt;
+    args.push_back(arrays[static_cast<std::size_t>(param - main.params.begin())]);
+  }
+  return DifferenceFromDefinition(*node, args, results[0]);
 }
 
 // `expected` are the interpreter's results for `arrays`, which are in the order of the parameters.
@@ -67,12 +94,15 @@ std::optional<std::string> CheckKernels(const OperatorCall& call,
   runtime::Inputs inputs;
   for (std::size_t i = 0; i < params.size(); ++i)
     inputs.emplace(ir::Var(params[i]).name(), arrays[i]);
-  const CompileOptions options = {.library = library, .verify = true, .check_bounds = true};
+  const CompileOptions options = {
+      .library = library, .keep_nan = true, .verify = true, .check_bounds = true};
   const absl::StatusOr<Lowered> lowered = Lower(call.module, options);
   if (lowered.status().code() == absl::StatusCode::kUnimplemented) return std::nullopt;
   const auto results = CatchErrors(
       [&] { return ValueOrThrow(ValueOrThrow(Link(ValueOrThrow(lowered), options)).Run(inputs)); });
   if (!results.ok()) return StrCat("compile and run: ", FromStatus(results.status()).message());
+  if (const auto wrong = WrongByDefinition(call, arrays, *results))
+    return StrCat("wrong result: ", *wrong);
   const double relative =
       std::max(kTolerance, jit::DefaultTolerance(call.graph.outputs, loop::ExprMap()));
   for (std::size_t i = 0; i < results->size(); ++i) {
@@ -108,13 +138,19 @@ std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t see
     return StrCat(call->text, "\nfinding of seed ", seed, ": ", finding, "\n",
                   ir::PrintModule(call->module));
   };
-  const std::vector<NDArray> arrays = RandomArguments(*call, seed);
+  for (int i = 0; i < kRefusals; ++i) {
+    if (const auto finding = CheckRefusal(op, random))
+      return StrCat("finding of seed ", seed, ": ", *finding);
+  }
+  const std::vector<NDArray> arrays = RandomArguments(*call, HasPlainDefinition(op), seed);
   const auto expected = CatchErrors([&] { return Interpret(call->module, arrays); });
   if (!expected.ok()) {
     if (ReadsByData(call->graph.outputs) && !ReadsNoElements(expected.status()))
       return std::nullopt;  // FuzzSchedule counts such cases
     return describe(StrCat("whatever the inputs hold: ", FromStatus(expected.status()).message()));
   }
+  if (const auto wrong = WrongByDefinition(*call, arrays, *expected))
+    return describe(StrCat("the interpreter is wrong: ", *wrong));
   for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary}) {
     if (const auto finding = CheckKernels(*call, arrays, *expected, library))
       return describe(*finding);

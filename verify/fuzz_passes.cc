@@ -21,6 +21,7 @@
 #include "tenon/support/strings.h"
 #include "tenon/verify/add_control_flow.h"
 #include "tenon/verify/add_run_time_cuts.h"
+#include "tenon/verify/check_refusals.h"
 #include "tenon/verify/check_run_time_rows.h"
 #include "tenon/verify/compiled_run.h"
 #include "tenon/verify/interpret.h"
@@ -56,7 +57,8 @@ constexpr Rounding kBFloat16 = {8e-2, 4e-3, 8};
 constexpr int kNudges = 24;
 // So that modules of a seed stay what they were.
 constexpr std::uint64_t kControlFlow = 0x1F, kRunTimeCuts = 0x2C, kRunTimeRows = 0x2D,
-                        kSymbols = 0x5A;
+                        kSymbols = 0x5A, kRefusals = 0x4F;
+constexpr int kCallsToRefuse = 20;
 // What is interpreted for other values.
 constexpr std::int64_t kMaxElements = 1 << 14;
 
@@ -135,6 +137,8 @@ CompiledRun Kept(CompiledRun run, FloatValues floats) {
   if (floats != FloatValues::kAll) return run;
   run.options.winograd = false;
   run.options.keep_nan = true;
+  // A library has ways of its own to lose them.
+  if (run.options.threads % 2 == 1) run.options.library = LibraryChoice::kLibrary;
   return run;
 }
 
@@ -149,6 +153,24 @@ bool ReadsShapes(const Module& module) {
     reads |= op == "shape_of" || op == "ndarray_size" || op.ends_with("_like");
   });
   return reads;
+}
+
+// The module with the branches that a run takes in place of the ifs that these inputs decide.
+Module WithTakenBranches(const Module& module, const runtime::Inputs& inputs) {
+  Module taken = module;
+  for (const auto& [name, function] : module.functions()) {
+    const Expr changed =
+        ir::RewritePostOrder(function, [&](const Expr& original, const Expr& e) -> Expr {
+          const auto* branches = e.As<ir::IfNode>();
+          if (branches == nullptr || branches->condition.kind() != ir::ExprKind::kVar)
+            return ir::KeepType(original, e);
+          const auto given = inputs.find(ir::Var(branches->condition).name());
+          if (given == inputs.end()) return ir::KeepType(original, e);
+          return *given->second.data<bool>() ? branches->then_branch : branches->else_branch;
+        });
+    taken = taken.With(name, changed);
+  }
+  return taken;
 }
 
 class Checker {
@@ -266,7 +288,10 @@ class Checker {
       if (!status.ok() && !IsUserError(status)) return status.ToString();
     }
     if (!typed.ok()) {
-      if (actual.ok() && !ReadsShapes(symbolic))
+      // What a branch needs that does not run is no matter.
+      const absl::Status of_taken =
+          CatchErrors([&] { (void)WithValues(WithTakenBranches(symbolic, named), values); });
+      if (actual.ok() && !of_taken.ok() && !ReadsShapes(symbolic))
         return StrCat("it runs, and the module of these shapes is refused: ", typed.message());
       ++(actual.ok() ? statistics_->values_left_out : statistics_->values_refused);
       return std::nullopt;
@@ -460,6 +485,11 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
   Random rows(seed ^ kRunTimeRows);
   if (options.compile && rows.Chance(15)) {
     if (auto finding = CheckRunTimeRows(straight, seed)) return finding;
+  }
+  if (Random calls(seed ^ kRefusals); options.compile) {
+    if (auto finding = CheckRefusals(kCallsToRefuse, calls, options.before_call))
+      return StrCat("finding of seed ", seed, ": ", *finding);
+    if (options.before_call != nullptr) options.before_call("");
   }
   for (const std::vector<std::string>& run : runs) {
     if (auto finding = CheckPasses(module, run, seed, statistics)) return finding;

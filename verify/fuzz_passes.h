@@ -13,6 +13,7 @@
 #define TENON_VERIFY_FUZZ_PASSES_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct PassFuzzOptions {
   bool compile = false;
   // Whether every module that is compiled is exported, too (exported_run.h), instead of some.
   bool exports = false;
+  // Is given calls that must be refused, each before it is compiled.
+  std::function<void(const std::string& text)> before_call;
 };
 
 struct PassFuzzStatistics {

@@ -16,9 +16,19 @@ using ir::Expr;
 namespace {
 
 constexpr std::int64_t kMaxElements = 3000;
+// Kernels of rows are joined where these are many and long.
+constexpr std::int64_t kMaxRowElements = 1 << 15;
 constexpr double kMaxValue = 1e4;
 // So that modules of usual floats stay what they were.
 constexpr std::uint64_t kSpecial = 0x5BEC;
+
+ModuleKind DrawKind(Random& random, Random& special_random, FloatValues floats) {
+  const bool of_images = random.Chance(30), of_edges = !of_images && random.Chance(40);
+  // Libraries, which compute products, have their own ways with NaN.
+  if (special_random.Chance(floats == FloatValues::kAll ? 60 : 35))
+    return special_random.Chance(60) ? ModuleKind::kProducts : ModuleKind::kStatistics;
+  return of_images ? ModuleKind::kImages : of_edges ? ModuleKind::kEdges : ModuleKind::kAny;
+}
 
 FloatValues DrawFloats(Random& random) {
   if (random.Chance(75)) return FloatValues::kUsual;
@@ -31,15 +41,18 @@ ModuleDraft::ModuleDraft(std::uint64_t seed)
     : random_(seed),
       special_random_(seed ^ kSpecial),
       floats_(DrawFloats(special_random_)),
-      of_images_(random_.Chance(30)),
-      of_edges_(!of_images_ && random_.Chance(40)) {
+      kind_(DrawKind(random_, special_random_, floats_)) {
   AddFirstInputs();
 }
 
 RandomModule ModuleDraft::Finish() {
   std::vector<Expr> results = {values_.back()};
-  while (random_.Chance(30)) results.push_back(random_.Of(values_));
-  const Expr body = BodyOf(results);
+  const int percent = kind_ == ModuleKind::kStatistics ? 70 : 30;
+  while (random_.Chance(percent)) results.push_back(random_.Of(values_));
+  Expr body = BodyOf(results);
+  if (special_random_.Chance(kind_ == ModuleKind::kProducts ? 50 : 10)) {
+    if (const Expr twin = TwinOf(body)) body = ir::Tuple::Make({body, twin});
+  }
   // A module may also have parameters that nothing reads.
   const Expr main = ir::Function::Make(params_, body);
   return {passes::InferType(ir::Module().With("main", main)), inputs_, floats_};
@@ -63,13 +76,35 @@ Expr ModuleDraft::BodyOf(const std::vector<Expr>& results) {
   return ir::Tuple::Make({results[0], ir::Tuple::Make({results.begin() + 1, results.end()})});
 }
 
+Expr ModuleDraft::TwinOf(const Expr& body) {
+  ir::ExprMap others;
+  ir::VisitPostOrder(body, [&](const Expr& e) {
+    const auto* constant = e.As<ir::ConstantNode>();
+    if (constant == nullptr || constant->data.shape().empty()) return;
+    // Variances, say, stay above zero.
+    const bool positive = constant->data.dtype() == Float32 && LeastMagnitude(constant->data) > 0;
+    others.emplace(
+        e, ir::Constant::Make(Draw(constant->data.shape(), constant->data.dtype(), positive)));
+  });
+  if (others.empty()) return {};
+  const Expr twin = WithTypes(body, others);
+  const absl::Status status = CatchErrors([&] {
+    const Expr main = ir::Function::Make(params_, twin);
+    for (const auto& [e, value] :
+         InterpretEach(ir::Module(), *main.As<ir::FunctionNode>(), inputs_)) {
+      for (const NDArray& array : value) CheckFits(array);
+    }
+  });
+  return status.ok() ? twin : Expr();
+}
+
 const Shape& ModuleDraft::ShapeOf(const Expr& e) {
   return shapes_.emplace(e, ir::StaticShape(e.checked_type(), "a value")).first->second;
 }
 
 NDArray ModuleDraft::Draw(const Shape& shape, DataType type, bool positive) {
   NDArray array = RandomArray(shape, type, random_);
-  if (of_edges_ && random_.Chance(60)) array = WithEnds(array, random_);
+  if (kind_ == ModuleKind::kEdges && random_.Chance(60)) array = WithEnds(array, random_);
   if (positive && type == Float32) {
     for (std::int64_t i = 0; i < array.size(); ++i) {
       float& value = array.data<float>()[i];
@@ -100,6 +135,32 @@ Expr ModuleDraft::Leaf(const Shape& shape, DataType type, bool positive) {
   return leaf;
 }
 
+Expr ModuleDraft::LargeIntegers(DataType type) {
+  const Shape shape = {1 + special_random_.Below(9)};
+  params_.push_back(
+      ir::Var::MakeChecked(StrCat("x", params_.size()), ir::TensorTypeOf(shape, type), {}));
+  inputs_.push_back(WithEnds(RandomArray(shape, type, special_random_), special_random_));
+  return params_.back();
+}
+
+Expr ModuleDraft::Weight(const Shape& shape) {
+  const NDArray array = Draw(shape, Float32, false);
+  Expr weight;
+  if (random_.Chance(80)) {
+    weight = ir::Constant::Make(array);
+  } else {
+    weight =
+        ir::Var::MakeChecked(StrCat("x", params_.size()), ir::TensorTypeOf(shape, Float32), {});
+    params_.push_back(weight);
+    inputs_.push_back(array);
+  }
+  if (random_.Chance(50)) {
+    known_.emplace(weight, GraphValue{array});
+    values_.push_back(weight);
+  }
+  return weight;
+}
+
 Shape ModuleDraft::EdgeShape() {
   static const std::vector<std::int64_t>& extents =
       *new std::vector<std::int64_t>{0, 1, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33};
@@ -123,8 +184,19 @@ void ModuleDraft::AddFirstInputs() {
   for (std::int64_t i = 1 + random_.Below(2); i > 0; --i) {
     static const std::vector<Shape>& images =
         *new std::vector<Shape>{{1, 8, 5, 5}, {1, 16, 4, 3}, {2, 4, 5, 4}, {1, 6, 5, 16}};
-    const Shape shape = of_edges_ ? EdgeShape() : random_.Of(of_images_ ? images : shapes);
-    const DataType type = of_images_ ? Float32 : random_.Of(of_edges_ ? edge_types : types);
+    static const std::vector<std::int64_t>& sides = *new std::vector<std::int64_t>{24, 48, 48, 53};
+    static const std::vector<Shape>& rows = *new std::vector<Shape>{
+        {5, 33}, {1, 17, 24}, {2, 3, 48}, {9, 16}, {1, 197, 8}, {3, 128}, {2, 64, 4}, {40, 768}};
+    const std::int64_t side = random_.Of(sides);
+    const bool is_of_edges = kind_ == ModuleKind::kEdges;
+    const Shape shape = is_of_edges                        ? EdgeShape()
+                        : kind_ == ModuleKind::kImages     ? random_.Of(images)
+                        : kind_ == ModuleKind::kProducts   ? Shape{side, side}
+                        : kind_ == ModuleKind::kStatistics ? random_.Of(rows)
+                                                           : random_.Of(shapes);
+    const DataType type = is_of_edges                 ? random_.Of(edge_types)
+                          : kind_ == ModuleKind::kAny ? random_.Of(types)
+                                                      : Float32;
     const Expr var =
         ir::Var::MakeChecked(StrCat("x", params_.size()), ir::TensorTypeOf(shape, type), {});
     params_.push_back(var);
@@ -138,6 +210,18 @@ const Expr& ModuleDraft::SomeOf(std::size_t rank, DataType type) {
   for (int draw = 0; draw < 10; ++draw) {
     const Expr& e = Some();
     if (ShapeOf(e).size() == rank && TypeOf(e) == type) return e;
+  }
+  throw InvalidArgument("no such value");
+}
+
+const Expr& ModuleDraft::SomeWithin(const Shape& shape, DataType type) {
+  for (int draw = 0; draw < 20; ++draw) {
+    const Expr& e = random_.Of(values_);
+    const Shape& own = ShapeOf(e);
+    bool fits = own != shape && own.size() <= shape.size() && TypeOf(e) == type;
+    for (std::size_t d = 0; fits && d < own.size(); ++d)
+      fits = own[own.size() - 1 - d] == 1 || own[own.size() - 1 - d] == shape[shape.size() - 1 - d];
+    if (fits) return e;
   }
   throw InvalidArgument("no such value");
 }
@@ -240,11 +324,11 @@ void ModuleDraft::CheckDefined(const Expr& typed) {
   if (type == nullptr) return;
   if (!type->dtype.is_float()) {
     if (is_one_of(undefined, call->op()->name) ||
-        (!of_edges_ && is_one_of(divisions, call->op()->name)))
+        (kind_ != ModuleKind::kEdges && is_one_of(divisions, call->op()->name)))
       throw InvalidArgument("not defined for all integers");
     return;
   }
-  if (of_edges_) return;
+  if (kind_ == ModuleKind::kEdges) return;
   constexpr double kMaxInt8 = 127;
   const auto known = known_.find(call->args[0]);
   if (call->callee == ops::Known().cast && known != known_.end() &&
@@ -253,7 +337,9 @@ void ModuleDraft::CheckDefined(const Expr& typed) {
 }
 
 void ModuleDraft::CheckFits(const NDArray& array) const {
-  if (array.size() > kMaxElements) throw InvalidArgument("the value is too large");
+  const bool is_of_rows = kind_ == ModuleKind::kStatistics;
+  if (array.size() > (is_of_rows ? kMaxRowElements : kMaxElements))
+    throw InvalidArgument("the value is too large");
   if (floats_ != FloatValues::kAll && !IsFinite(array))
     throw InvalidArgument("the value is not finite");
   if (LargestMagnitude(array) > kMaxValue) throw InvalidArgument("an element is too large");

@@ -18,14 +18,21 @@
 
 namespace tenon::verify {
 
+enum class ModuleKind {
+  kAny,
+  kImages,
+  kEdges,       // extents of 0 and around vectors, integers near the ends of their types
+  kProducts,    // of matrices that threads share and weights that other calls read, too
+  kStatistics,  // values beside their own reductions, as in normalisations
+};
+
 class ModuleDraft {
  public:
   // With the first parameters.
   explicit ModuleDraft(std::uint64_t seed);
 
   Random& random() { return random_; }
-  bool is_of_images() const { return of_images_; }
-  bool is_of_edges() const { return of_edges_; }
+  ModuleKind kind() const { return kind_; }
   FloatValues floats() const { return floats_; }
   // For what only modules of special floats draw, so that others stay what they were.
   Random& special_random() { return special_random_; }
@@ -38,8 +45,14 @@ class ModuleDraft {
   NDArray Draw(const Shape& shape, DataType type, bool positive);
   // A new parameter or constant.
   ir::Expr Leaf(const Shape& shape, DataType type, bool positive = false);
+  // A new parameter of a few integers, many of them at the ends of their type.
+  ir::Expr LargeIntegers(DataType type);
+  // A constant, or else a parameter, that calls after this one may read, too.
+  ir::Expr Weight(const Shape& shape);
   // A value; the last one more often than those before it.
   const ir::Expr& Some() { return random_.Chance(50) ? values_.back() : random_.Of(values_); }
+  // One that broadcasts to the shape, of another shape; throws InvalidArgument where none is found.
+  const ir::Expr& SomeWithin(const Shape& shape, DataType type);
   // One of this rank and type; throws InvalidArgument where none is found.
   const ir::Expr& SomeOf(std::size_t rank, DataType type);
   // One of this shape and type, or a new leaf.
@@ -53,6 +66,9 @@ class ModuleDraft {
   RandomModule Finish();
 
  private:
+  // The same of other constants, so that calls of one form differ in their weights alone; null
+  // where these do not fit.
+  ir::Expr TwinOf(const ir::Expr& body);
   // The results in a tuple where there are several; one tuple may stand in another.
   ir::Expr BodyOf(const std::vector<ir::Expr>& results);
   // Around nothing, and around the widths of vectors.
@@ -71,8 +87,7 @@ class ModuleDraft {
 
   Random random_, special_random_;
   const FloatValues floats_;
-  const bool of_images_;
-  const bool of_edges_;  // extents of 0 and around vectors, integers near the ends of their types
+  const ModuleKind kind_;
   std::vector<ir::Expr> params_;
   std::vector<NDArray> inputs_;
   std::vector<ir::Expr> values_;  // of the graph; all are tensors

@@ -28,6 +28,16 @@ constexpr std::array kImageCalls = {
     DrawConv2D, DrawConv2D, DrawBiasAdd,     DrawBatchNorm, DrawScale,
     DrawPool,   DrawLayout, DrawConcatenate, DrawBinary,    DrawActivation,
 };
+// Those around products of matrices.
+constexpr std::array kProductCalls = {
+    DrawProduct,    DrawProduct, DrawProduct, DrawBiasAdd, DrawActivation,
+    DrawActivation, DrawBinary,  DrawBinary,  DrawScale,   DrawBroadcast,
+};
+// Those of normalisations.
+constexpr std::array kStatisticCalls = {
+    DrawStatistic, DrawStatistic, DrawStatistic,  DrawBroadcast, DrawBroadcast,
+    DrawBroadcast, DrawBinary,    DrawActivation, DrawScalar,    DrawScale,
+};
 
 class Builder {
  public:
@@ -44,7 +54,7 @@ class Builder {
     const auto draw = [this] {
       if (draft_.floats() != FloatValues::kUsual && draft_.special_random().Chance(35))
         return DrawSpecial(draft_);
-      if (draft_.special_random().Chance(5)) return DrawRounding(draft_);
+      if (draft_.special_random().Chance(8)) return DrawRounding(draft_);
       return random_.Chance(70) ? DrawCall() : DrawOperator();
     };
     for (int attempt = 0; attempt < kDrawsACall && !draft_.TryToKeep(draw); ++attempt) {
@@ -55,7 +65,20 @@ class Builder {
   Expr DrawOneOf(const std::array<Expr (*)(ModuleDraft&), n>& drawers) {
     return drawers[static_cast<std::size_t>(random_.Below(static_cast<std::int64_t>(n)))](draft_);
   }
-  Expr DrawCall() { return draft_.is_of_images() ? DrawOneOf(kImageCalls) : DrawOneOf(kCalls); }
+  Expr DrawCall() {
+    switch (draft_.kind()) {
+      case ModuleKind::kImages:
+        return DrawOneOf(kImageCalls);
+      case ModuleKind::kProducts:
+        return DrawOneOf(kProductCalls);
+      case ModuleKind::kStatistics:
+        return DrawOneOf(kStatisticCalls);
+      case ModuleKind::kAny:
+      case ModuleKind::kEdges:
+        break;
+    }
+    return DrawOneOf(kCalls);
+  }
 
   // Any operator with a compute. Its arguments are values of the graph or new ones.
   Expr DrawOperator() {

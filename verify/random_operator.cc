@@ -1,6 +1,8 @@
 #include "tenon/verify/random_operator.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "tenon/ir/expr.h"
 #include "tenon/ops/registry.h"
@@ -86,7 +88,9 @@ std::string TypesOf(const std::vector<ir::Expr>& params) {
 Drawn DrawArguments(const ops::OpDef& op, bool leaves_types, Random& random) {
   static const std::vector<DataType>& types = *new std::vector<DataType>{
       Float32, Float32, Float32, Float32, Float64, Int32, Int64, Int8, UInt8, Bool, Float16};
-  const DataType type = random.Of(types);
+  static const std::vector<DataType>& rare =
+      *new std::vector<DataType>{Int16, UInt16, UInt32, UInt64, UInt64, BFloat16};
+  const DataType type = random.Of(random.Chance(25) ? rare : types);
   const Shape first = RandomShape(random);
   Drawn drawn;
   for (std::size_t i = 0; i < op.arguments.size(); ++i) {
@@ -105,16 +109,29 @@ Drawn DrawArguments(const ops::OpDef& op, bool leaves_types, Random& random) {
   return drawn;
 }
 
-attrs::Value RandomInteger(const attrs::FieldInfo& field, Random& random) {
+// Of a field's values, some by far: `extreme_percent`.
+struct Values {
+  Random& random;
+  int extreme_percent = 0;
+};
+
+attrs::Value RandomInteger(const attrs::FieldInfo& field, const Values& values) {
+  Random& random = values.random;
+  if (random.Chance(values.extreme_percent)) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    return attrs::Value(random.Of(std::vector<std::int64_t>{
+        -kMost - 1, -9, 5, 6, 7, 40, std::int64_t{1} << 31, std::int64_t{1} << 32,
+        std::int64_t{1} << 61, (std::int64_t{1} << 61) + 1, (std::int64_t{1} << 62) + 1, kMost}));
+  }
   const std::int64_t lowest = std::clamp<std::int64_t>(field.range.min, -1, 16);
   const std::int64_t highest = std::clamp<std::int64_t>(field.range.max, lowest, lowest + 5);
   return attrs::Value(lowest + random.Below(highest - lowest + 1));
 }
 
-attrs::Value RandomList(const attrs::FieldInfo& field, std::int64_t length, Random& random) {
-  attrs::List values;
-  for (std::int64_t i = 0; i < length; ++i) values.push_back(RandomInteger(field, random));
-  return attrs::Value(values);
+attrs::Value RandomList(const attrs::FieldInfo& field, std::int64_t length, const Values& values) {
+  attrs::List list;
+  for (std::int64_t i = 0; i < length; ++i) list.push_back(RandomInteger(field, values));
+  return attrs::Value(list);
 }
 
 attrs::Value RandomWord(const attrs::FieldInfo& field, Random& random) {
@@ -123,19 +140,32 @@ attrs::Value RandomWord(const attrs::FieldInfo& field, Random& random) {
 }
 
 // A value of the kind of the default; without a default, of any kind.
-attrs::Value DrawValue(const attrs::FieldInfo& field, Random& random) {
+attrs::Value DrawValue(const attrs::FieldInfo& field, const Values& values) {
+  Random& random = values.random;
   const attrs::Value& usual = field.default_value;
-  const auto number = [&] { return attrs::Value(static_cast<double>(random.Below(17) - 8) / 4); };
-  const auto type = [&] { return attrs::Value(random.Chance(50) ? Float32 : Int32); };
+  const auto number = [&] {
+    // Ends of types, and what lies beyond them.
+    static const std::vector<double>& far = *new std::vector<double>{
+        HUGE_VAL, -HUGE_VAL, 1e300, -1e300, 0x1p64, 0x1p63, -0x1p63, 0x1p32, 255, -129, 127.5};
+    if (random.Chance(25)) return attrs::Value(random.Of(far));
+    return attrs::Value(static_cast<double>(random.Below(17) - 8) / 4);
+  };
+  const auto type = [&] {
+    static const std::vector<DataType>& all =
+        *new std::vector<DataType>{Float64, BFloat16, BFloat16, BFloat16, Float16, Float16, Int8,
+                                   UInt8,   Int16,    UInt16,   UInt32,   Int64,   UInt64,  Bool};
+    if (random.Chance(40)) return attrs::Value(random.Of(all));
+    return attrs::Value(random.Chance(50) ? Float32 : Int32);
+  };
   if (usual.As<bool>() != nullptr) return attrs::Value(random.Chance(50));
   if (usual.As<double>() != nullptr) return number();
   if (usual.As<DataType>() != nullptr) return type();
   if (usual.As<std::string>() != nullptr) return RandomWord(field, random);
-  if (usual.As<std::int64_t>() != nullptr) return RandomInteger(field, random);
+  if (usual.As<std::int64_t>() != nullptr) return RandomInteger(field, values);
   if (const auto* list = usual.As<attrs::List>()) {
     const bool as_long = !list->empty() && random.Chance(70);
     return RandomList(field, as_long ? static_cast<std::int64_t>(list->size()) : random.Below(5),
-                      random);
+                      values);
   }
   switch (random.Below(9)) {
     case 0:
@@ -147,25 +177,25 @@ attrs::Value DrawValue(const attrs::FieldInfo& field, Random& random) {
     case 3: {
       attrs::List pairs;
       for (std::int64_t n = random.Below(5); n > 0; --n)
-        pairs.push_back(RandomList(field, 2, random));
+        pairs.push_back(RandomList(field, 2, values));
       return attrs::Value(pairs);
     }
     case 4:
     case 5:
     case 6:
-      return RandomList(field, random.Below(6), random);
+      return RandomList(field, random.Below(6), values);
     default:
-      return RandomInteger(field, random);
+      return RandomInteger(field, values);
   }
 }
 
 // A value that the field accepts, or nothing.
 std::optional<attrs::Value> DrawAcceptedValue(const ops::OpDef& op, const attrs::FieldInfo& field,
-                                              Random& random) {
+                                              const Values& values) {
   constexpr int kTries = 20;
   const std::shared_ptr<void> scratch = op.schema->make_default();
   for (int i = 0; i < kTries; ++i) {
-    attrs::Value value = DrawValue(field, random);
+    attrs::Value value = DrawValue(field, values);
     if (CatchErrors([&] { field.Set(scratch.get(), value); }).ok()) return value;
   }
   return std::nullopt;
@@ -206,14 +236,28 @@ OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, bool leaves_type
 
 }  // namespace
 
-attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random) {
+attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random, int extreme_percent) {
   if (op.schema == nullptr) return {};
+  const Values drawn{random, extreme_percent};
   attrs::FieldValues values;
   for (const attrs::FieldInfo& field : op.schema->fields) {
     if (!field.is_required && !random.Chance(30)) continue;
-    if (auto value = DrawAcceptedValue(op, field, random)) values[field.name] = *std::move(value);
+    if (auto value = DrawAcceptedValue(op, field, drawn)) values[field.name] = *std::move(value);
   }
   return attrs::Attrs::FromFields(*op.schema, values);
+}
+
+ir::Module AnyCall(const std::string& name, Random& random) {
+  const ir::Expr& callee = ops::OpRegistry::Global().Get(name);
+  const ops::OpDef& op = *ops::OpOf(callee);
+  Drawn drawn = DrawArguments(op, false, random);
+  // Of a count, as operators want that cut or index.
+  if (drawn.args.size() > 1 && random.Chance(20)) drawn.args.back() = drawn.Add({1}, Int64);
+  if (random.Chance(5)) drawn.args.push_back(drawn.Add({}, Float32));
+  if (!drawn.args.empty() && random.Chance(5)) drawn.args.pop_back();
+  const ir::Expr call =
+      ir::Call::Make(callee, drawn.args, DrawAttributes(op, random, /*extreme_percent=*/25));
+  return ir::Module::FromExpr(ir::Function::Make(drawn.params, call));
 }
 
 std::optional<OperatorCall> MakeRandomCall(const std::string& name, Random& random,

@@ -32,9 +32,15 @@ struct OperatorCall {
 std::optional<OperatorCall> MakeRandomCall(const std::string& op, Random& random,
                                            std::string* refusal);
 
+// A call of the operator with any arguments and attributes, some of them far from those that fit:
+// mostly one that must be refused. Nothing checks it: types are not inferred. Throws as
+// DrawAttributes.
+ir::Module AnyCall(const std::string& op, Random& random);
+
 // Draws values for some fields at random, each accepted by its field; the others keep their
-// defaults. Throws InvalidArgument where a required field takes only a text that cannot be drawn.
-attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random);
+// defaults. `extreme_percent` of integers are far from usual ones. Throws InvalidArgument where a
+// required field takes only a text that cannot be drawn.
+attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random, int extreme_percent = 0);
 
 }  // namespace tenon::verify
 

@@ -124,6 +124,11 @@ ScopedThreads::~ScopedThreads() {
   if (previous_ > 0) omp_set_num_threads(previous_);
 }
 
+ScopedTeamsOfOne::ScopedTeamsOfOne() : levels_(omp_get_max_active_levels()) {
+  omp_set_max_active_levels(0);
+}
+ScopedTeamsOfOne::~ScopedTeamsOfOne() { omp_set_max_active_levels(levels_); }
+
 ScopedAlone::ScopedAlone() : was_alone_(std::exchange(is_alone, true)) {}
 ScopedAlone::~ScopedAlone() { is_alone = was_alone_; }
 

@@ -47,6 +47,19 @@ class ScopedThreads {
   int previous_ = 0;
 };
 
+// Teams that start have one thread until it goes out of scope, whatever number is set: as in a
+// program that sets no active levels. For tests of what is made for more threads.
+class ScopedTeamsOfOne {
+ public:
+  ScopedTeamsOfOne();
+  ~ScopedTeamsOfOne();
+  ScopedTeamsOfOne(const ScopedTeamsOfOne&) = delete;
+  ScopedTeamsOfOne& operator=(const ScopedTeamsOfOne&) = delete;
+
+ private:
+  const int levels_;
+};
+
 // Parallel loops that this thread starts stay on it until it goes out of scope. Libraries take the
 // number of threads that is set.
 class ScopedAlone {

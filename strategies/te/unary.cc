@@ -19,7 +19,8 @@ using ElementFunction = Expr (*)(const attrs::Attrs& attrs, const Expr& x);
 
 // The lowest and highest value of a type, for bounds that do not fit it.
 std::pair<double, double> RangeOf(DataType t) {
-  if (t.is_float() || t.is_bool())
+  if (t.is_bool()) return {0, 1};
+  if (t.is_float())
     return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   const double half = std::ldexp(1.0, t.bits() - 1);
   return t.is_int() ? std::pair(-half, half - 1) : std::pair(0.0, 2 * half - 1);

@@ -115,6 +115,30 @@ TEST(IntegersTest, ConstantExponentsGiveTheSamePowers) {
   }
 }
 
+TEST(IntegersTest, AMeanOf32BitsIsSummedUpIn64) {
+  for (const std::int32_t v : {INT32_MAX, INT32_MIN, INT32_MAX - 7}) {
+    const NDArray x = NDArray::FromVector<std::int32_t>({33}, std::vector<std::int32_t>(33, v));
+    EXPECT_EQ(ResultOf<std::int32_t>("def @main(%x: Tensor[(33), int32]) { mean(%x) }", x)[0], v);
+  }
+  const NDArray x =
+      NDArray::FromVector<std::uint32_t>({33}, std::vector<std::uint32_t>(33, UINT32_MAX));
+  EXPECT_EQ(ResultOf<std::uint32_t>("def @main(%x: Tensor[(33), uint32]) { mean(%x) }", x)[0],
+            UINT32_MAX);
+}
+
+TEST(IntegersTest, AClipOfBoolsHasBoundsBelowZeroAndAboveOne) {
+  for (const bool v : {false, true}) {
+    const NDArray x = NDArray::Scalar(v);
+    const auto clipped = [&](const char* bounds) {
+      const std::string text = StrCat("def @main(%x: bool) { clip(%x, ", bounds, ") }");
+      return *Outcome(Parsed(text), {{"x", x}})[0].data<bool>();
+    };
+    EXPECT_FALSE(clipped("a_min=-3f64, a_max=-2f64"));
+    EXPECT_TRUE(clipped("a_min=2f64, a_max=300f64"));
+    EXPECT_EQ(clipped("a_min=-1f64, a_max=7f64"), v);
+  }
+}
+
 struct MeanCase {
   const char* name;
   const char* text;
