@@ -157,10 +157,14 @@ auto CallWith(const Body& body, const std::vector<Var>& axes) {
     return Apply(body, axes, std::make_index_sequence<Rank>());
   }
 }
+inline constexpr std::size_t kMaxVars = 8;
+// The number of Vars that the body takes, or 0 for one that takes a vector of them. More than
+// kMaxVars: it takes neither.
 template <typename Body, std::size_t Rank = 0>
 constexpr std::size_t ArityOf() {
-  static_assert(Rank <= 8, "the body takes one Var a dimension, at most 8, or a vector of them");
-  if constexpr (std::is_invocable_v<Body, const std::vector<Var>&>) {
+  if constexpr (Rank > kMaxVars) {
+    return Rank;
+  } else if constexpr (std::is_invocable_v<Body, const std::vector<Var>&>) {
     return 0;
   } else if constexpr ([]<std::size_t... I>(std::index_sequence<I...>) {
                          return std::is_invocable_v<
@@ -175,9 +179,13 @@ void RequireRank(std::size_t given, std::size_t rank, const std::string& name);
 
 }  // namespace te_internal
 
+// What a body takes: one Var a dimension, at most 8 of them, or a vector of them.
+template <typename Body>
+concept ElementBody = (te_internal::ArityOf<Body>() <= te_internal::kMaxVars);
+
 // Computes each element with `body`, which takes one Var per dimension (or a vector of them) and
 // returns an Expr or a Reduction.
-template <typename Body>
+template <ElementBody Body>
 Tensor Compute(std::vector<Expr> shape, const Body& body, std::string name = "compute",
                Label label = {}) {
   constexpr std::size_t kArity = te_internal::ArityOf<Body>();
@@ -208,7 +216,7 @@ struct NamedExtent {
 };
 // The same with names: Compute(NamedShape{{"y", h}, {"x", w}}, body, "blur").
 using NamedShape = std::vector<NamedExtent>;
-template <std::same_as<NamedShape> Shape, typename Body>
+template <std::same_as<NamedShape> Shape, ElementBody Body>
 Tensor Compute(const Shape& shape, const Body& body, std::string name = "compute",
                Label label = {}) {
   std::vector<Expr> extents;

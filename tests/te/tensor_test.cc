@@ -94,6 +94,15 @@ TEST(ComputeTest, ABodyMayTakeItsAxesOneByOneOrAsAList) {
   EXPECT_EQ(Compute({}, [] { return Expr(1.0F); }).ndim(), 0U);
 }
 
+// The compiler names the concept, in a line or two for each call.
+TEST(ComputeTest, OtherBodiesDoNotCompile) {
+  const auto of_two = [](const Var& i, const Var& j) { return i + j; };
+  const auto of_a_list = [](const std::vector<Var>& i) { return i[0] + 1; };
+  const auto of_a_pointer = [](const Var& i, int* /*j*/) { return i + 1; };
+  static_assert(ElementBody<decltype(of_two)> && ElementBody<decltype(of_a_list)>);
+  static_assert(!ElementBody<decltype(of_a_pointer)>);
+}
+
 TEST(ComputeTest, RefusesABodyOfAnotherRank) {
   EXPECT_EQ(Refusal([] {
               Compute(
