@@ -20,9 +20,10 @@ using te::Tensor;
 
 constexpr std::int64_t kMaxVectors = 8;
 constexpr std::int64_t kMaxRows = 4;
-// So many elements of the recurrence take one core 20 microseconds or more to read from outside its
-// caches, and so many products of a step take as long.
-constexpr std::int64_t kThreadedWeights = 1 << 18;
+// So many elements of the recurrence take one core 8 microseconds or more to read, from outside its
+// second-level cache. Starting threads for a step takes a fraction of that. So many products of a
+// step take 20 microseconds.
+constexpr std::int64_t kThreadedWeights = 1 << 17;
 constexpr std::int64_t kThreadedProducts = 1 << 20;
 
 // Rows of the batch whose sums fit the registers beside those of one block.
