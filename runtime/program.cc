@@ -25,6 +25,14 @@ struct Value {
 };
 using Values = std::vector<Value>;
 
+// Throws if the extents of a function that is entered do not fit.
+void Require(const ExtentCondition& need, const Dim::Values& extents, const std::string& function) {
+  const auto a = need.a.Evaluate(extents), b = need.b.Evaluate(extents);
+  if (!a || !b || need.Holds(extents)) return;
+  throw InvalidArgument(StrCat("in @", function, ", the extents do not fit: ", need.ToString(),
+                               ", where one is ", *a, " and the other ", *b));
+}
+
 class Machine {
  public:
   Machine(const Program& program, bool profiled)
@@ -189,14 +197,6 @@ class Machine {
         throw InvalidArgument(StrCat("the extent ", place.extent, " is 0 in ", what...,
                                      "; a variable that may be 0 has a name that begins with #"));
     }
-  }
-
-  static void Require(const ExtentCondition& need, const Dim::Values& extents,
-                      const std::string& function) {
-    const auto a = need.a.Evaluate(extents), b = need.b.Evaluate(extents);
-    if (!a || !b || need.Holds(extents)) return;
-    throw InvalidArgument(StrCat("in @", function, ", the extents do not fit: ", need.ToString(),
-                                 ", where one is ", *a, " and the other ", *b));
   }
 
   static void SetExtent(Frame& frame, const Step& step, std::int64_t extent) {

@@ -25,6 +25,61 @@ constexpr std::int64_t kWide = std::int64_t{1} << 24;
 
 enum class Accesses { kLoads, kStores, kAll };
 
+// The largest value, unless it rests on the assumed upper end of a symbolic extent. Then it moves
+// when variables of so wide a range get a wider one.
+std::optional<std::int64_t> LargestValueOf(const Expr& extent, const loop::Bounds& bounds) {
+  const std::int64_t high = loop::RangeOf(extent, bounds).high;
+  loop::Bounds wider = bounds;
+  loop::VisitExpr(extent, [&](const Expr& e) {
+    if (e.kind() != loop::ExprKind::kVar) return;
+    const loop::Interval range = bounds.Of(e);
+    if (range.high > kWide && range.high < loop::Interval::kHighest / 2)
+      wider.Bind(loop::Var(e), {range.low, range.high * 2});
+  });
+  if (high == loop::Interval::kHighest || high != loop::RangeOf(extent, wider).high)
+    return std::nullopt;
+  return high;
+}
+
+// The largest value of an extent. A minimum of two that is added is at most either of them. Minus
+// another minimum, it is at most the greater of the differences of their parts.
+std::optional<std::int64_t> LargestOf(const Expr& extent, const loop::Bounds& bounds) {
+  loop::Linear rest = loop::ToLinear(extent, bounds);
+  const auto is_min = [](const auto& term) {
+    const auto* n = term.first.template As<loop::BinaryNode>();
+    return n != nullptr && n->op == BinaryOp::kMin;
+  };
+  const auto take = [&](auto wanted) -> std::optional<std::pair<Expr, std::int64_t>> {
+    const auto found = std::find_if(rest.terms.begin(), rest.terms.end(), [&](const auto& term) {
+      return is_min(term) && wanted(term.second);
+    });
+    if (found == rest.terms.end()) return std::nullopt;
+    const auto term = *found;
+    rest.terms.erase(found);
+    return term;
+  };
+  const auto added = take([](std::int64_t times) { return times > 0; });
+  if (!added) return LargestValueOf(extent, bounds);
+  const std::int64_t times = added->second;
+  const auto less = take([=](std::int64_t other) { return other == -times; });
+  const auto with = [&](Expr part, const Expr* other) {
+    if (other != nullptr) part = part - *other;
+    return LargestOf(loop::Simplify(rest.ToExpr() + part * times, bounds), bounds);
+  };
+  const auto& high = *added->first.As<loop::BinaryNode>();
+  const auto* low = less ? less->first.As<loop::BinaryNode>() : nullptr;
+  const auto a = with(high.a, low == nullptr ? nullptr : &low->a);
+  const auto b = with(high.b, low == nullptr ? nullptr : &low->b);
+  if (low != nullptr) return a && b ? std::optional(std::max(*a, *b)) : std::nullopt;
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
+// A sum of variables that the statement defines, and its largest value where an `if` is taken.
+struct Guard {
+  loop::Linear sum;
+  std::int64_t most;
+};
+
 class RegionFinder {
  public:
   RegionFinder(const loop::Buffer& buffer, const loop::Bounds& outer, Accesses accesses)
@@ -95,7 +150,7 @@ class RegionFinder {
       const Expr low = loop::Simplify(dims_[d]->first, bounds_);
       Expr extent = loop::Simplify(dims_[d]->second - low + 1, bounds_);
       if (extent.kind() != loop::ExprKind::kIntImm) {
-        const std::optional<std::int64_t> most = LargestOf(extent);
+        const std::optional<std::int64_t> most = LargestOf(extent, bounds_);
         if (!most) {
           region.push_back({0, shape});
           continue;
@@ -114,12 +169,6 @@ class RegionFinder {
   }
 
  private:
-  // A sum of variables that the statement defines, and its largest value where an `if` is taken.
-  struct Guard {
-    loop::Linear sum;
-    std::int64_t most;
-  };
-
   void VisitGuarded(const loop::IfNode& branch) {
     const std::size_t before = guards_.size();
     std::vector<Expr> parts;
@@ -154,55 +203,6 @@ class RegionFinder {
       return Ends(rest->first + part->first, rest->second + loop::Min(part->second, guard.most));
     }
     return std::nullopt;
-  }
-
-  // The largest value of an extent. A minimum of two that is added is at most either of them. Minus
-  // another minimum, it is at most the greater of the differences of their parts.
-  std::optional<std::int64_t> LargestOf(const Expr& extent) const {
-    loop::Linear rest = loop::ToLinear(extent, bounds_);
-    const auto is_min = [](const auto& term) {
-      const auto* n = term.first.template As<loop::BinaryNode>();
-      return n != nullptr && n->op == BinaryOp::kMin;
-    };
-    const auto take = [&](auto wanted) -> std::optional<std::pair<Expr, std::int64_t>> {
-      const auto found = std::find_if(rest.terms.begin(), rest.terms.end(), [&](const auto& term) {
-        return is_min(term) && wanted(term.second);
-      });
-      if (found == rest.terms.end()) return std::nullopt;
-      const auto term = *found;
-      rest.terms.erase(found);
-      return term;
-    };
-    const auto added = take([](std::int64_t times) { return times > 0; });
-    if (!added) return LargestValueOf(extent);
-    const std::int64_t times = added->second;
-    const auto less = take([=](std::int64_t other) { return other == -times; });
-    const auto with = [&](Expr part, const Expr* other) {
-      if (other != nullptr) part = part - *other;
-      return LargestOf(loop::Simplify(rest.ToExpr() + part * times, bounds_));
-    };
-    const auto& high = *added->first.As<loop::BinaryNode>();
-    const auto* low = less ? less->first.As<loop::BinaryNode>() : nullptr;
-    const auto a = with(high.a, low == nullptr ? nullptr : &low->a);
-    const auto b = with(high.b, low == nullptr ? nullptr : &low->b);
-    if (low != nullptr) return a && b ? std::optional(std::max(*a, *b)) : std::nullopt;
-    return a && b ? std::min(*a, *b) : a ? a : b;
-  }
-
-  // The largest value, unless it rests on the assumed upper end of a symbolic extent. Then it moves
-  // when variables of so wide a range get a wider one.
-  std::optional<std::int64_t> LargestValueOf(const Expr& extent) const {
-    const std::int64_t high = loop::RangeOf(extent, bounds_).high;
-    loop::Bounds wider = bounds_;
-    loop::VisitExpr(extent, [&](const Expr& e) {
-      if (e.kind() != loop::ExprKind::kVar) return;
-      const loop::Interval range = bounds_.Of(e);
-      if (range.high > kWide && range.high < loop::Interval::kHighest / 2)
-        wider.Bind(loop::Var(e), {range.low, range.high * 2});
-    });
-    if (high == loop::Interval::kHighest || high != loop::RangeOf(extent, wider).high)
-      return std::nullopt;
-    return high;
   }
 
   void Visit(const Expr& expr) {
