@@ -12,7 +12,6 @@
 
 #include "tenon/compiler/control/straight_parts.h"
 #include "tenon/ir/flatten.h"
-#include "tenon/ir/parse_extents.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
 #include "tenon/passes/control/outline_branches.h"
@@ -95,24 +94,6 @@ void RequireTensors(const std::string& name, const FunctionNode& function) {
   check(function.body.checked_type(), "the result", function.span);
 }
 
-// What the function needed before passes changed it.
-std::vector<ExtentCondition> NeedsOf(const FunctionNode& function) {
-  const auto found = function.attrs.find(passes::kNeeds);
-  const auto* texts = found == function.attrs.end() ? nullptr : found->second.As<attrs::List>();
-  std::vector<ExtentCondition> needs;
-  if (texts == nullptr) return needs;
-  const auto text = [&](std::size_t i) { return texts->at(i).As<std::string>(); };
-  const auto extent = [&](std::size_t i) {
-    return ir::ParseExtents(StrCat("(", *text(i), ")")).at(0);
-  };
-  for (std::size_t i = 0; i + 3 < texts->size(); i += 4) {
-    const auto kind =
-        *text(i + 1) == "=" ? ExtentCondition::Kind::kEqual : ExtentCondition::Kind::kAtMost;
-    needs.push_back({extent(i), kind, extent(i + 2), *text(i + 3)});
-  }
-  return needs;
-}
-
 class FunctionMaker {
  public:
   FunctionMaker(const std::string& name, Maker& maker)
@@ -127,7 +108,7 @@ class FunctionMaker {
     const auto* origin =
         outlined == function_.attrs.end() ? nullptr : outlined->second.As<std::string>();
     if (origin != nullptr) made_.name = *origin;
-    made_.needs = NeedsOf(function_);
+    made_.needs = passes::NeedsOf(function_);
   }
 
   ProgramFunction Make() {

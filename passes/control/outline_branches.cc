@@ -10,10 +10,12 @@
 
 #include "tenon/ir/module_builder.h"
 #include "tenon/ir/node_table.h"
+#include "tenon/ir/parse_extents.h"
 #include "tenon/ir/visit.h"
 #include "tenon/passes/control/branch_homes.h"
 #include "tenon/passes/fusion/outline_groups.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::passes {
@@ -227,6 +229,8 @@ class Outliner {
   std::unordered_set<std::string> taken_;
 };
 
+constexpr char kEqualText[] = "=", kAtMostText[] = "<=";
+
 // With kNeeds where something is needed.
 Expr WithNeeds(const Expr& function) {
   const auto& node = *function.As<FunctionNode>();
@@ -235,7 +239,7 @@ Expr WithNeeds(const Expr& function) {
   attrs::List needs;
   for (const ExtentCondition& condition : conditions) {
     needs.emplace_back(condition.a.ToString());
-    needs.emplace_back(condition.kind == ExtentCondition::Kind::kEqual ? "=" : "<=");
+    needs.emplace_back(condition.kind == ExtentCondition::Kind::kEqual ? kEqualText : kAtMostText);
     needs.emplace_back(condition.b.ToString());
     needs.emplace_back(condition.needed_by);
   }
@@ -246,6 +250,38 @@ Expr WithNeeds(const Expr& function) {
 }
 
 }  // namespace
+
+std::vector<ExtentCondition> NeedsOf(const FunctionNode& function) {
+  const auto found = function.attrs.find(kNeeds);
+  if (found == function.attrs.end()) return {};
+  const auto refuse = [&](const std::string& what) {
+    return InvalidArgument(StrCat("the attribute ", kNeeds, " of a function ", what,
+                                  "; it is a list of four texts a condition, such as \"n\", "
+                                  "\"=\" or \"<=\", \"16\", \"nn.batch_norm\""))
+        .At(function.span);
+  };
+  const auto* texts = found->second.As<attrs::List>();
+  if (texts == nullptr || texts->size() % 4 != 0) throw refuse("is no such list");
+  const auto text = [&](std::size_t i) -> const std::string& {
+    const auto* value = texts->at(i).As<std::string>();
+    if (value == nullptr) throw refuse(StrCat("has the value ", i, ", which is no text"));
+    return *value;
+  };
+  const auto extent = [&](std::size_t i) {
+    const std::vector<Dim> dims = ir::ParseExtents(StrCat("(", text(i), ")"));
+    if (dims.size() != 1) throw refuse(StrCat("has \"", text(i), "\" where one extent stands"));
+    return dims[0];
+  };
+  const auto kind = [&](std::size_t i) {
+    if (text(i) == kEqualText) return ExtentCondition::Kind::kEqual;
+    if (text(i) == kAtMostText) return ExtentCondition::Kind::kAtMost;
+    throw refuse(StrCat("compares by \"", text(i), "\""));
+  };
+  std::vector<ExtentCondition> needs;
+  for (std::size_t i = 0; i < texts->size(); i += 4)
+    needs.push_back({extent(i), kind(i + 1), extent(i + 2), text(i + 3)});
+  return needs;
+}
 
 bool HasBranches(const ir::Module& module) {
   for (const auto& [name, function] : module.functions()) {

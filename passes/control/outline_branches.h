@@ -8,7 +8,10 @@
 #ifndef TENON_PASSES_CONTROL_OUTLINE_BRANCHES_H_
 #define TENON_PASSES_CONTROL_OUTLINE_BRANCHES_H_
 
+#include <vector>
+
 #include "tenon/ir/module.h"
+#include "tenon/support/extent_condition.h"
 
 namespace tenon::passes {
 
@@ -19,6 +22,8 @@ inline constexpr char kOutlined[] = "Outlined";
 // What the calls in a function need of the variables of its parameters, as four texts each: "n",
 // "=", "16", "nn.batch_norm". Passes rewrite operators to others that need less.
 inline constexpr char kNeeds[] = "Needs";
+// Those conditions, or none. Throws InvalidArgument for an attribute of another form.
+std::vector<ExtentCondition> NeedsOf(const ir::FunctionNode& function);
 
 // Whether there is an if that OutlineBranches would change.
 bool HasBranches(const ir::Module& module);

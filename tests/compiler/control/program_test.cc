@@ -421,6 +421,21 @@ TEST(ProgramTest, WhatCannotBeIsSaidInWords) {
                         "it"));
 }
 
+TEST(ProgramTest, NeedsOfAnotherFormAreRefusedInWords) {
+  const auto refusal = [](const char* needs) {
+    return WhyNot(StrCat("def @g(%c: bool, %x: Tensor[(3), float32], Needs=", needs,
+                         ") -> Tensor[(3), float32] { if (%c) { @g(%c, exp(%x)) } else { %x } }\n"
+                         "def @main(%c: bool, %x: Tensor[(3), float32]) "
+                         "-> Tensor[(3), float32] { @g(%c, %x) }"));
+  };
+  EXPECT_EQ(refusal(R"(["3", "<=", "3", "exp"])"), "");
+  EXPECT_THAT(refusal("[1, 2, 3, 4]"), HasSubstr("the value 0, which is no text"));
+  EXPECT_THAT(refusal(R"(["3"])"), HasSubstr("a list of four texts a condition"));
+  EXPECT_THAT(refusal(R"(["3", "<", "4", "exp"])"), HasSubstr("compares by \"<\""));
+  EXPECT_THAT(refusal(R"(["3, 4", "=", "3", "exp"])"), HasSubstr("where one extent stands"));
+  EXPECT_THAT(refusal(R"(["(", "=", "3", "exp"])"), HasSubstr("("));
+}
+
 TEST(ProgramTest, LoweringIsRefusedInWords) {
   EXPECT_THAT(std::string(Lower(Parsed(kLoop)).status().message()),
               HasSubstr("a module with control flow has no plan"));
