@@ -90,36 +90,26 @@ Tensor WordConv(const Conv& conv, const TeCall& call) {
   return TiledSum(InWords(conv, SumOf(conv, call), call), call, conv.name);
 }
 
+// The sum in tiles that leave out taps.
+ConvSum SkippingSumOf(const Conv& conv, const TeCall& call) {
+  const auto& [top, left, bottom, right] = conv.padding;
+  return Skipping(SumOf(conv, call), call.input(0), {top, left}, {bottom, right});
+}
+
 Refusal RefuseTiledConv(const Conv& conv, const TeCall& call) {
   return RefuseTiledSum(SumOf(conv, call));
-}
-
-double TiledCycles(const Conv& conv, const TeCall& call) {
-  return TiledSumCycles(SumOf(conv, call));
-}
-Tensor TiledConv(const Conv& conv, const TeCall& call) {
-  return TiledSum(SumOf(conv, call), call, conv.name);
-}
-
-// The same sum, which knows where the image lies.
-ConvSum SkippingSumOf(const Conv& conv, const TeCall& call) {
-  ConvSum sum = SumOf(conv, call);
-  if (!conv.IsPadded() || !AreNumbers(sum.Spatial())) return sum;
-  for (std::size_t d = 0; d < 2; ++d)
-    sum.inside.push_back(
-        {conv.padding[d], conv.padding[d] + ExtentOf(call.input(0), conv.data[d + 2])});
-  return sum;
 }
 Refusal RefuseSkippingConv(const Conv& conv, const TeCall& call) {
   return RefuseSkippingSum(SkippingSumOf(conv, call));
 }
-double SkippingCycles(const Conv& conv, const TeCall& call) {
-  return TiledSumCycles(SkippingSumOf(conv, call));
+template <ConvSum (*Sum)(const Conv&, const TeCall&)>
+double TiledCycles(const Conv& conv, const TeCall& call) {
+  return TiledSumCycles(Sum(conv, call));
 }
-Tensor SkippingConv(const Conv& conv, const TeCall& call) {
-  return TiledSum(SkippingSumOf(conv, call), call, conv.name);
+template <ConvSum (*Sum)(const Conv&, const TeCall&)>
+Tensor TiledConv(const Conv& conv, const TeCall& call) {
+  return TiledSum(Sum(conv, call), call, conv.name);
 }
-
 Tensor PlainConv(const Conv& conv, const TeCall& call) {
   return PlainSum(SumOf(conv, call), call, conv.name);
 }
@@ -146,8 +136,9 @@ constexpr Row kRows[] = {
     {"depthwise_channels_last", RefuseDepthwiseChannelsLast, DepthwiseChannelsLast},
     {"winograd", RefuseWinograd, WinogradConv, true, WinogradCycles, kFewerOperations, true},
     {"row_tiled", RefuseRowTiled, RowTiledConv, true},
-    {"skipping", RefuseSkippingConv, SkippingConv, true, SkippingCycles, kGenerated, true},
-    {"tiled", RefuseTiledConv, TiledConv, true, TiledCycles},
+    {"skipping", RefuseSkippingConv, TiledConv<SkippingSumOf>, true, TiledCycles<SkippingSumOf>,
+     kGenerated, true},
+    {"tiled", RefuseTiledConv, TiledConv<SumOf>, true, TiledCycles<SumOf>},
     {"plain", nullptr, PlainConv, true},
 };
 

@@ -1,7 +1,4 @@
 // nn.conv1d and nn.conv3d as a direct sum over input channels and kernel taps.
-#include <algorithm>
-#include <functional>
-
 #include "tenon/ops/conv_rules.h"
 #include "tenon/strategies/te/blocked_sum.h"
 #include "tenon/strategies/te/conv_sum.h"
@@ -45,18 +42,6 @@ ConvSum Describe(const TeCall& call, const ops::ConvRules& rules) {
   return conv;
 }
 
-// The same, which knows where the image lies.
-ConvSum DescribeSkipping(const TeCall& call, const ops::ConvRules& rules) {
-  ConvSum conv = Describe(call, rules);
-  const bool is_padded = std::ranges::any_of(rules.before, std::identity()) ||
-                         std::ranges::any_of(rules.after, std::identity());
-  if (!is_padded || !AreNumbers(conv.Spatial())) return conv;
-  for (std::size_t d = 0; d < rules.dims; ++d)
-    conv.inside.push_back(
-        {rules.before[d], rules.before[d] + ExtentOf(call.input(0), rules.data[d + 2])});
-  return conv;
-}
-
 template <typename AttrsType>
 bool HasBlocks(const TeCall& call) {
   return ops::HasBlocks(call.attrs.As<AttrsType>());
@@ -94,7 +79,8 @@ TeCompute FormsOf(const std::string& name) {
     return Describe(call, ops::ConvRulesOf(call.attrs.As<AttrsType>()));
   };
   const auto describe_skipping = [](const TeCall& call) {
-    return DescribeSkipping(call, ops::ConvRulesOf(call.attrs.As<AttrsType>()));
+    const ops::ConvRules rules = ops::ConvRulesOf(call.attrs.As<AttrsType>());
+    return Skipping(Describe(call, rules), call.input(0), rules.before, rules.after);
   };
   const auto with_image = [](ConvSum conv, const TeCall& call) {
     const ops::ConvRules rules = ops::ConvRulesOf(call.attrs.As<AttrsType>());
@@ -105,33 +91,26 @@ TeCompute FormsOf(const std::string& name) {
   const TeMake make_plain = [=](const TeCall& call) -> std::vector<Tensor> {
     return {PlainSum(with_image(describe(call), call), call, name)};
   };
-  TeForm skipping{
-      .name = StrCat(name, ".skipping"),
-      .refusal = [=](const TeCall& call) -> std::optional<std::string> {
-        if (HasBlocks<AttrsType>(call)) return kHasBlocks;
-        return RefuseSkippingSum(describe_skipping(call));
-      },
-      .make = [=](const TeCall& call) -> std::vector<Tensor> {
-        return {TiledSum(with_image(describe_skipping(call), call), call, name)};
-      },
-      .cycles = [=](const TeCall& call) { return TiledSumCycles(describe_skipping(call)); },
-      .rounds_differently = true};
-  TeForm tiled{.name = StrCat(name, ".tiled"),
-               .refusal = [=](const TeCall& call) -> std::optional<std::string> {
-                 if (HasBlocks<AttrsType>(call)) return kHasBlocks;
-                 return RefuseTiledSum(describe(call));
-               },
-               .make = [=](const TeCall& call) -> std::vector<Tensor> {
-                 return {TiledSum(with_image(describe(call), call), call, name)};
-               },
-               .cycles = [=](const TeCall& call) { return TiledSumCycles(describe(call)); }};
+  const auto tiled = [=](const char* suffix, const auto& sum_of, const auto& refuse) {
+    return TeForm{.name = StrCat(name, suffix),
+                  .refusal = [=](const TeCall& call) -> std::optional<std::string> {
+                    if (HasBlocks<AttrsType>(call)) return kHasBlocks;
+                    return refuse(sum_of(call));
+                  },
+                  .make = [=](const TeCall& call) -> std::vector<Tensor> {
+                    return {TiledSum(with_image(sum_of(call), call), call, name)};
+                  },
+                  .cycles = [=](const TeCall& call) { return TiledSumCycles(sum_of(call)); }};
+  };
+  TeForm skipping = tiled(".skipping", describe_skipping, RefuseSkippingSum);
+  skipping.rounds_differently = true;
   TeForm plain{.name = StrCat(name, ".plain"), .refusal = nullptr, .make = [=](const TeCall& call) {
                  return HasBlocks<AttrsType>(call) ? OverWholeAxes<AttrsType>(call, make_plain)
                                                    : make_plain(call);
                }};
   return {.make = nullptr,
-          .forms = {std::move(skipping), std::move(tiled), FormOfBlocks<AttrsType>(name),
-                    std::move(plain)}};
+          .forms = {std::move(skipping), tiled(".tiled", describe, RefuseTiledSum),
+                    FormOfBlocks<AttrsType>(name), std::move(plain)}};
 }
 
 }  // namespace

@@ -424,6 +424,16 @@ std::optional<std::string> RefuseTiledSum(const ConvSum& conv) {
   return std::nullopt;
 }
 
+ConvSum Skipping(ConvSum conv, const Tensor& x, const ops::Ints& before, const ops::Ints& after) {
+  const auto is_zero = [](std::int64_t width) { return width == 0; };
+  const bool is_padded =
+      !std::ranges::all_of(before, is_zero) || !std::ranges::all_of(after, is_zero);
+  if (!is_padded || !AreNumbers(conv.Spatial())) return conv;
+  for (std::size_t d = 0; d < conv.dims(); ++d)
+    conv.inside.push_back({before[d], before[d] + ExtentOf(x, conv.data[d + 2])});
+  return conv;
+}
+
 std::optional<std::string> RefuseSkippingSum(const ConvSum& conv) {
   // The questions cost about a twelfth of the time, and more where few channels share one.
   constexpr std::int64_t kMinChannels = 48;

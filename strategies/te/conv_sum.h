@@ -67,7 +67,10 @@ struct ConvSum {
 std::optional<std::string> RefuseTiledSum(const ConvSum& conv);
 double TiledSumCycles(const ConvSum& conv);  // of one core, estimated
 te::Tensor TiledSum(const ConvSum& conv, const TeCall& call, const std::string& name);
-// The same if `conv.inside` is given, where that saves much.
+// The same sum, which knows where the image `x` lies between these paddings, and when that saves
+// much. Without padding, or where extents are not known, it knows no more than before.
+ConvSum Skipping(ConvSum conv, const te::Tensor& x, const ops::Ints& before,
+                 const ops::Ints& after);
 std::optional<std::string> RefuseSkippingSum(const ConvSum& conv);
 te::Tensor PlainSum(const ConvSum& conv, const TeCall& call, const std::string& name);
 
