@@ -2,8 +2,6 @@
 // refused by a count below 0, to which everything that follows adds the numbers that are counted.
 #include "tenon/onnx/convert/axes_of_run.h"
 
-#include <utility>
-
 #include "tenon/onnx/convert/reshape_to.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
@@ -48,42 +46,48 @@ bool HasAxesOfRun(const Node& node, std::size_t input) {
   return !known || !IsStatic(*known);
 }
 
-AxesOfRun::AxesOfRun(const Node& node, const Expr& axes, std::int64_t rank) : node_(node) {
+GivenAxes FindGivenAxes(const Node& node, const Expr& axes, std::int64_t rank) {
   const auto& known = ops::Known();
-  Expr given = node.Typed(ops::Cast(axes, Int64));
-  if (RankOf(given) == 0) given = node.Typed(ops::Reshape(given, Ints{1}));
-  count_ = NumberOfAxes(given);
-  std::vector<Expr> counts;
+  GivenAxes given{.axes = node.Typed(ops::Cast(axes, Int64))};
+  if (RankOf(given.axes) == 0) given.axes = node.Typed(ops::Reshape(given.axes, Ints{1}));
+  Expr wrong = TrueOnes(node, Call(known.logical_or, Call(known.less, given.axes, Integer(-rank)),
+                                   Call(known.greater_equal, given.axes, Integer(rank))));
   for (std::int64_t axis = 0; axis < rank; ++axis) {
-    is_meant_.push_back(node.Typed(Call(known.logical_or, Call(known.equal, given, Integer(axis)),
-                                        Call(known.equal, given, Integer(axis - rank)))));
-    counts.push_back(TrueOnes(node, is_meant_.back()));
+    given.is_meant.push_back(
+        node.Typed(Call(known.logical_or, Call(known.equal, given.axes, Integer(axis)),
+                        Call(known.equal, given.axes, Integer(axis - rank)))));
+    given.times.push_back(TrueOnes(node, given.is_meant.back()));
+    wrong = node.Typed(ops::Maximum(wrong, ops::Subtract(given.times.back(), Integer(1))));
   }
-  // As many different axes as are given: none is named twice, and each is there.
-  Expr different = Integer(0);
-  for (const Expr& count : counts)
-    different = node.Typed(ops::Add(different, ops::Minimum(count, Integer(1))));
-  const Expr fits = node.Typed(Call(known.equal, different, Integer(count_)));
-  const Dim none =
-      ExtentOf(node, node.Typed(ops::Where(fits, Integer(0), Integer(-1))), false,
-               StrCat("whose axes must be different ones, at least ", -rank, " and below ", rank));
-  const Expr no_numbers = node.Typed(ops::Sum(node.Typed(Places(node.extents(), none))));
-  for (const Expr& count : counts)
+  given.is_wrong = node.Typed(Call(known.greater, wrong, Integer(0)));
+  return given;
+}
+
+Expr ZeroUnlessWrong(const Node& node, const GivenAxes& given, const std::string& rule) {
+  const Dim none = ExtentOf(node, node.Typed(ops::Where(given.is_wrong, Integer(-1), Integer(0))),
+                            /*is_clamped=*/false, rule);
+  return node.Typed(ops::Sum(node.Typed(Places(node.extents(), none))));
+}
+
+AxesOfRun::AxesOfRun(const Node& node, const Expr& axes, std::int64_t rank)
+    : node_(node), given_(FindGivenAxes(node, axes, rank)) {
+  count_ = NumberOfAxes(given_.axes);
+  const Expr zero = ZeroUnlessWrong(
+      node, given_,
+      StrCat("whose axes must be different ones, at least ", -rank, " and below ", rank));
+  Expr before = Integer(0);
+  for (const Expr& times : given_.times) {
+    named_before_.push_back(before);
     is_named_.push_back(
-        node.Typed(Call(known.greater, node.Typed(ops::Add(count, no_numbers)), Integer(0))));
+        node.Typed(Call(ops::Known().greater, node.Typed(ops::Add(times, zero)), Integer(0))));
+    before = node.Typed(ops::Add(before, ops::Cast(is_named_.back(), Int64)));
+  }
 }
 
 Expr AxesOfRun::ValueAt(std::size_t axis, const Expr& values, const Expr& other) const {
   const Expr own =
-      node_.Typed(ops::Sum(node_.Typed(ops::Where(is_meant_[axis], values, Integer(0)))));
+      node_.Typed(ops::Sum(node_.Typed(ops::Where(given_.is_meant[axis], values, Integer(0)))));
   return node_.Typed(ops::Where(is_named_[axis], own, other));
-}
-
-Expr AxesOfRun::NamedBefore(std::size_t axis) const {
-  Expr before = Integer(0);
-  for (std::size_t i = 0; i < axis; ++i)
-    before = node_.Typed(ops::Add(before, ops::Cast(is_named_[i], Int64)));
-  return before;
 }
 
 Expr UnsqueezedByValues(const Node& node) {
@@ -121,16 +125,16 @@ Expr SqueezedByValues(const Node& node, const Expr& x, const Expr& given) {
         dropped, ops::Where(Call(known.equal, extent, Integer(0)), Integer(2), extent)));
   }
   const Expr is_one = node.Typed(Call(known.equal, dropped, Integer(1)));
+  std::vector<Expr> place;  // in the result; -1 for axes that are dropped
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    place.push_back(node.Typed(
+        ops::Where(axes.IsNamed(d), Integer(-1),
+                   ops::Subtract(Integer(static_cast<std::int64_t>(d)), axes.NamedBefore(d)))));
   std::vector<Dim> target;
   for (std::int64_t at = 0; at < rank - axes.count(); ++at) {
     Expr extent = Integer(1);
-    for (std::size_t d = 0; d < extents.size(); ++d) {
-      const Expr place =
-          node.Typed(ops::Subtract(Integer(static_cast<std::int64_t>(d)), axes.NamedBefore(d)));
-      const Expr is_it = Call(known.logical_and, Call(known.equal, place, Integer(at)),
-                              ir::Call::Make(known.logical_not, {axes.IsNamed(d)}));
-      extent = node.Typed(ops::Where(node.Typed(is_it), extents[d], extent));
-    }
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      extent = node.Typed(ops::Where(Call(known.equal, place[d], Integer(at)), extents[d], extent));
     if (at == 0) extent = node.Typed(ops::Where(is_one, extent, Integer(-1)));
     target.push_back(ExtentOf(node, extent, false, "whose axes must have one element each"));
   }

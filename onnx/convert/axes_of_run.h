@@ -6,6 +6,8 @@
 #define TENON_ONNX_CONVERT_AXES_OF_RUN_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "tenon/onnx/convert/node.h"
@@ -14,6 +16,18 @@ namespace tenon::onnx_import {
 
 // Whether an input of the model decides which axes an input names.
 bool HasAxesOfRun(const Node& node, std::size_t input);
+
+// Axes as an input gives them to a run: typed integers, negative ones counted from the end.
+struct GivenAxes {
+  Expr axes;                   // a vector of int64
+  std::vector<Expr> is_meant;  // by axis: for each that is given, whether it is this one
+  std::vector<Expr> times;     // by axis: how often it is given
+  Expr is_wrong;               // whether one is not there, or is given twice
+};
+GivenAxes FindGivenAxes(const Node& node, const Expr& axes, std::int64_t rank);
+// 0, an int64 without axes, in a run that is taken. A run with wrong axes is refused if anything
+// reads this. `rule` is that of ExtentOf.
+Expr ZeroUnlessWrong(const Node& node, const GivenAxes& given, const std::string& rule = "");
 
 class AxesOfRun {
  public:
@@ -28,13 +42,13 @@ class AxesOfRun {
   // Of `values`, as many int64 as axes, that of this axis; `other` if the axis is not named.
   Expr ValueAt(std::size_t axis, const Expr& values, const Expr& other) const;
   // How many axes before this one are named.
-  Expr NamedBefore(std::size_t axis) const;
+  const Expr& NamedBefore(std::size_t axis) const { return named_before_[axis]; }
 
  private:
   const Node& node_;
   std::int64_t count_ = 0;
-  std::vector<Expr> is_meant_;  // by axis: for each that is given, whether it is this one
-  std::vector<Expr> is_named_;
+  GivenAxes given_;
+  std::vector<Expr> is_named_, named_before_;
 };
 
 // Input 0 with further axes of one element. Input 1 says where they stand.
