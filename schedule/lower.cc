@@ -57,11 +57,8 @@ class Lowerer {
     CheckArguments(schedule, args, lowering_.steps, name);
     CheckStages(schedule, lowering_.parameters.scalars(), name);
     CheckSharersOfSteps(schedule, lowering_.steps);
-    for (const loop::Var& scalar : lowering_.parameters.scalars()) {
-      const bool is_positive = std::ranges::any_of(
-          options.positive, [&](const loop::Var& var) { return var.same_as(scalar); });
-      lowering_.bounds.Bind(scalar, {is_positive ? 1 : 0, loop::kExtents.high});
-    }
+    for (const loop::Var& scalar : lowering_.parameters.scalars())
+      lowering_.bounds.Bind(scalar, RangeOfExtent(scalar, options.positive));
     lowering_.ranges = lowering_.bounds;
   }
 
@@ -223,6 +220,12 @@ class Lowerer {
 };
 
 }  // namespace
+
+loop::Interval RangeOfExtent(const loop::Var& extent, const std::vector<loop::Var>& positive) {
+  const bool is_positive =
+      std::ranges::any_of(positive, [&](const loop::Var& var) { return var.same_as(extent); });
+  return {is_positive ? 1 : 0, loop::kExtents.high};
+}
 
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,
                      const std::string& name, const LowerOptions& options) {

@@ -15,6 +15,7 @@
 
 #include "tenon/loop/function.h"
 #include "tenon/loop/pipeline_options.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/transform/transforms.h"
 #include "tenon/schedule/schedule.h"
 
@@ -37,6 +38,9 @@ struct LowerOptions {
   std::vector<RuleUse> rules;  // shown before the calls of the schedule
   loop::PipelineOptions pipeline;
 };
+
+// What is known of a variable of extents, of which those in `positive` are at least 1.
+loop::Interval RangeOfExtent(const loop::Var& extent, const std::vector<loop::Var>& positive);
 
 // The body has the tensor expressions and the schedule's calls as its source (schedule/source.h).
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,

@@ -289,9 +289,12 @@ class Checker {
     }
     if (!typed.ok()) {
       // What a branch needs that does not run is no matter.
-      const absl::Status of_taken =
-          CatchErrors([&] { (void)WithValues(WithTakenBranches(symbolic, named), values); });
-      if (actual.ok() && !of_taken.ok() && !ReadsShapes(symbolic))
+      const auto is_taken_refused = [&] {
+        return !CatchErrors([&] {
+                  (void)WithValues(WithTakenBranches(symbolic, named), values);
+                }).ok();
+      };
+      if (actual.ok() && !ReadsShapes(symbolic) && is_taken_refused())
         return StrCat("it runs, and the module of these shapes is refused: ", typed.message());
       ++(actual.ok() ? statistics_->values_left_out : statistics_->values_refused);
       return std::nullopt;

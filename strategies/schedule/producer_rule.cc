@@ -5,6 +5,7 @@
 
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
+#include "tenon/schedule/lower.h"
 #include "tenon/strategies/reductions.h"
 #include "tenon/strategies/schedule/choices.h"
 #include "tenon/strategies/schedule/inner_loops.h"
@@ -56,10 +57,9 @@ bool MayBeLeftOut(SchedulingState& state, const Stage& stage, const Stage& outpu
                        loop::Bounds bounds;
                        loop::VisitExpr(axis.extent, [&](const Expr& e) {
                          if (e.kind() != loop::ExprKind::kVar) return;
-                         const bool is_positive = std::ranges::any_of(
-                             state.options.positive,
-                             [&](const loop::Var& var) { return var.same_as(e); });
-                         bounds.Bind(loop::Var(e), {is_positive ? 1 : 0, loop::kExtents.high});
+                         const loop::Var extent(e);
+                         bounds.Bind(extent,
+                                     schedule::RangeOfExtent(extent, state.options.positive));
                        });
                        return !loop::CanProve(axis.extent >= 1, bounds);
                      });

@@ -1,6 +1,7 @@
 // Saved programs against the executables that Compile makes: the same bits, and what is refused.
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <thread>
@@ -337,6 +338,23 @@ TEST(SavedProgramsTest, InputsThatDoNotFitAreRefused) {
               HasSubstr("input 'n'"));
 }
 
+// Checks a module of a condition, (1, n, 4) values and 16 factors: saved, and compiled at levels.
+void ForNormalisation(
+    const char* text,
+    const std::function<void(
+        const std::function<absl::StatusOr<std::vector<NDArray>>(std::int64_t n, bool c)>& run)>&
+        check) {
+  const ScopedFolder folder;
+  ASSERT_EQ(SaveExecutable(LoweredFor(text), folder / "net"), absl::OkStatus());
+  std::vector<Executable> all = {ValueOrThrow(LoadExecutable(folder / "net")).executable};
+  for (const int level : {0, 1, 3})
+    all.push_back(ValueOrThrow(Compile(Parsed(text), {.opt_level = level})));
+  for (const Executable& exe : all)
+    check([&](std::int64_t n, bool c) {
+      return exe.Run({{"c", NDArray::Scalar(c)}, {"x", Rows({1, n, 4})}, {"g", Rows({16})}});
+    });
+}
+
 // A normalisation becomes a product and a sum, which would broadcast one channel. What a branch
 // needs is no matter where it does not run.
 TEST(SavedProgramsTest, ConditionsOfWhatAlwaysRunsAreChecked) {
@@ -347,23 +365,14 @@ def @main(%c: bool, %x: Tensor[(1, n, 4), float32], %g: Tensor[(16), float32]) {
   if (%c) { nn.max_pool1d(%1, pool_size=[2], strides=[2], padding=[0, 0]) }
   else { nn.max_pool1d(nn.max_pool1d(%1, pool_size=[2], strides=[1], padding=[0, 0]), pool_size=[2], strides=[1], padding=[0, 0]) }
 })";
-  const ScopedFolder folder;
-  ASSERT_EQ(SaveExecutable(LoweredFor(text), folder / "net"), absl::OkStatus());
-  const Executable loaded = ValueOrThrow(LoadExecutable(folder / "net")).executable;
-  for (const int level : {0, 1, 3}) {
-    const Executable compiled = ValueOrThrow(Compile(Parsed(text), {.opt_level = level}));
-    for (const Executable* exe : {&compiled, &loaded}) {
-      const auto run = [&](std::int64_t n, bool c) {
-        return exe->Run({{"c", NDArray::Scalar(c)}, {"x", Rows({1, n, 4})}, {"g", Rows({16})}});
-      };
-      EXPECT_EQ(run(16, true)->at(0).shape(), (Shape{1, 16, 2}));
-      EXPECT_EQ(run(16, false)->at(0).shape(), (Shape{1, 16, 2}));
-      for (const std::int64_t n : {1, 2, 17}) {
-        EXPECT_EQ(run(n, true).status().code(), absl::StatusCode::kInvalidArgument) << n;
-        EXPECT_THAT(std::string(run(n, true).status().message()), HasSubstr("nn.batch_norm")) << n;
-      }
+  ForNormalisation(text, [](const auto& run) {
+    EXPECT_EQ(run(16, true)->at(0).shape(), (Shape{1, 16, 2}));
+    EXPECT_EQ(run(16, false)->at(0).shape(), (Shape{1, 16, 2}));
+    for (const std::int64_t n : {1, 2, 17}) {
+      EXPECT_EQ(run(n, true).status().code(), absl::StatusCode::kInvalidArgument) << n;
+      EXPECT_THAT(std::string(run(n, true).status().message()), HasSubstr("nn.batch_norm")) << n;
     }
-  }
+  });
 }
 
 TEST(SavedProgramsTest, ConditionsOfABranchHoldWhereItRuns) {
@@ -386,23 +395,14 @@ TEST(SavedProgramsTest, WhatABranchNeededBeforePassesIsCheckedWhereItRuns) {
 def @main(%c: bool, %x: Tensor[(1, n, 4), float32], %g: Tensor[(16), float32]) {
   if (%c) { %0 = nn.batch_norm(%x, %g, %g, %g, %g); sum(%0.0) } else { sum(%x) }
 })";
-  const ScopedFolder folder;
-  ASSERT_EQ(SaveExecutable(LoweredFor(text), folder / "net"), absl::OkStatus());
-  const Executable loaded = ValueOrThrow(LoadExecutable(folder / "net")).executable;
-  for (const int level : {0, 1, 3}) {
-    const Executable compiled = ValueOrThrow(Compile(Parsed(text), {.opt_level = level}));
-    for (const Executable* exe : {&compiled, &loaded}) {
-      const auto run = [&](std::int64_t n, bool c) {
-        return exe->Run({{"c", NDArray::Scalar(c)}, {"x", Rows({1, n, 4})}, {"g", Rows({16})}});
-      };
-      EXPECT_EQ(run(16, true).status(), absl::OkStatus());
-      for (const std::int64_t n : {1, 2, 17}) {
-        EXPECT_EQ(run(n, false).status(), absl::OkStatus()) << n;
-        EXPECT_EQ(run(n, true).status().code(), absl::StatusCode::kInvalidArgument) << n;
-        EXPECT_THAT(std::string(run(n, true).status().message()), HasSubstr("nn.batch_norm")) << n;
-      }
+  ForNormalisation(text, [](const auto& run) {
+    EXPECT_EQ(run(16, true).status(), absl::OkStatus());
+    for (const std::int64_t n : {1, 2, 17}) {
+      EXPECT_EQ(run(n, false).status(), absl::OkStatus()) << n;
+      EXPECT_EQ(run(n, true).status().code(), absl::StatusCode::kInvalidArgument) << n;
+      EXPECT_THAT(std::string(run(n, true).status().message()), HasSubstr("nn.batch_norm")) << n;
     }
-  }
+  });
 }
 
 TEST(SavedProgramsTest, EndlessRecursionIsAnError) {
