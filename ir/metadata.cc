@@ -19,8 +19,6 @@ constexpr int kAnyDevice = -1;             // the device kind of an unconstraine
 constexpr const char* kFormOf = "0.18.0";  // the version whose form the section has
 constexpr std::uint64_t kMagic = 0xDD5E40F096B4A13F;
 constexpr std::int32_t kCpu = 1;  // DLPack's number
-// No tensor has a higher rank. This bounds what a damaged header can make us read.
-constexpr std::int32_t kMaxRank = 64;
 
 // --- elements of constants
 
@@ -89,8 +87,8 @@ NDArray ReadArray(const std::string& text, const std::string& what) {
   reader.Take<std::uint64_t>();  // reserved
   reader.Take<std::uint64_t>();  // the device: data in a text is on the host
   const auto rank = reader.Take<std::int32_t>();
-  if (rank < 0 || rank > kMaxRank)
-    throw DataLoss(StrCat(what, " has rank ", rank, "; ranks are 0 to ", kMaxRank));
+  if (rank < 0 || rank > kMaxAxes)  // before a damaged header makes us read that many extents
+    throw DataLoss(StrCat(what, " has rank ", rank, "; ranks are 0 to ", kMaxAxes));
   const int code = reader.Take<std::uint8_t>();
   const int bits = reader.Take<std::uint8_t>();
   const DataType dtype = ElementType(code, bits, reader.Take<std::uint16_t>(), what);

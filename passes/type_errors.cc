@@ -24,8 +24,9 @@ Error TypeErrors::AsOne() const {
 void RequireCountable(const Type& type) {
   for (const Type& part : ir::Flatten(type)) {
     const auto* tensor = part.As<ir::TensorTypeNode>();
-    if (tensor != nullptr && ir::IsStaticTensor(part))
-      NumBytes(ir::StaticShape(part, "a value"), tensor->dtype);
+    if (tensor == nullptr) continue;
+    RequireFewAxes(static_cast<std::int64_t>(tensor->shape.size()));
+    if (ir::IsStaticTensor(part)) NumBytes(ir::StaticShape(part, "a value"), tensor->dtype);
   }
 }
 

@@ -102,13 +102,12 @@ class AnnotationReader {
 
   // -1: not known.
   std::int64_t Rank() {
-    constexpr std::int64_t kMaxRank = 64;
     const Token at = text_->token();
     const bool is_unknown = text_->Accept("-");
     const Token number = text_->ExpectKind(TokenKind::kNumber, "a number of axes");
     const auto rank = ParseNumber<std::int64_t>(number.text);
-    if (!rank || *rank > kMaxRank || (is_unknown && *rank != 1))
-      text_->Fail(at, StrCat("ndim is a number of axes from 0 to ", kMaxRank));
+    if (!rank || *rank > kMaxAxes || (is_unknown && *rank != 1))
+      text_->Fail(at, StrCat("ndim is a number of axes from 0 to ", kMaxAxes));
     return is_unknown ? -1 : *rank;
   }
 

@@ -43,6 +43,11 @@ std::shared_ptr<const void> MapZeros(std::size_t bytes) {
 
 }  // namespace
 
+void RequireFewAxes(std::int64_t axes) {
+  if (axes > kMaxAxes)
+    throw InvalidArgument(StrCat("a tensor of ", axes, " axes; there may be ", kMaxAxes));
+}
+
 std::int64_t NumElements(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;
   bool is_empty = false;
@@ -63,6 +68,7 @@ std::size_t NumBytes(std::span<const std::int64_t> shape, DataType dtype) {
   if (dtype.is_void() || dtype.lanes() != 1) {
     throw InvalidArgument(StrCat("an array cannot have the element type ", dtype.ToString()));
   }
+  RequireFewAxes(static_cast<std::int64_t>(shape.size()));
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(NumElements(shape), static_cast<std::int64_t>(dtype.bytes()),
                              &bytes)) {

@@ -21,11 +21,16 @@ namespace tenon {
 
 using Shape = std::vector<std::int64_t>;
 
+// An array has at most so many axes. Work that grows with their number, or faster, ends by it.
+inline constexpr std::int64_t kMaxAxes = 64;
+// Throws InvalidArgument for more axes than that.
+void RequireFewAxes(std::int64_t axes);
+
 // Number of elements. Throws InvalidArgument on a negative extent, and when the product of the
 // extents above 0 overflows int64; so the product of any of the extents fits as well.
 std::int64_t NumElements(std::span<const std::int64_t> shape);
-// Bytes of an array of this shape. Throws InvalidArgument as above, for a void or vector type, and
-// for more bytes than int64 counts.
+// Bytes of an array of this shape. Throws InvalidArgument as above, for too many axes, for a void
+// or vector type, and for more bytes than int64 counts.
 std::size_t NumBytes(std::span<const std::int64_t> shape, DataType dtype);
 std::string ShapeToString(std::span<const std::int64_t> shape);  // "(1, 3, 48, 192)"
 

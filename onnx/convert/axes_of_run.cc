@@ -95,6 +95,7 @@ Expr UnsqueezedByValues(const Node& node) {
   const Expr& x = node.input(0);
   const std::vector<Expr> extents = ExtentsOf(node, x);
   const auto rank = static_cast<std::int64_t>(extents.size()) + NumberOfAxes(node.input(1));
+  RequireFewAxes(rank);
   const AxesOfRun axes(node, node.input(1), rank);
   std::vector<Dim> target;
   for (std::int64_t at = 0; at < rank; ++at) {

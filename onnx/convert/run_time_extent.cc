@@ -87,6 +87,7 @@ std::vector<Dim> ExtentsAt(const Node& node, std::size_t input) {
   const Expr& value = node.input(input);
   std::optional<std::vector<Dim>> extents = PartOfValue(value);
   if (!extents || !DependsOnInputs(value)) return node.ShapeValue(input);
+  RequireFewAxes(static_cast<std::int64_t>(extents->size()));
   for (std::size_t i = 0; i < extents->size(); ++i) {
     if ((*extents)[i].is_any()) (*extents)[i] = ExtentOf(node, ElementAt(node, value, i));
   }
@@ -100,6 +101,7 @@ Expr Expanded(const Node& node, const Expr& x, std::size_t input) {
     return node.Typed(BroadcastTo(node.extents(), x, node.ShapeValue(input)));
   const std::vector<Dim> from = DimsOf(x);
   std::vector<Dim> target = *known;
+  RequireFewAxes(static_cast<std::int64_t>(target.size()));
   const Expr one = Integer(1);
   for (std::size_t i = 0; i < target.size(); ++i) {
     if (!target[i].is_any()) continue;

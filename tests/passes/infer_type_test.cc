@@ -405,6 +405,13 @@ TEST(InferTypeTest, AValueWhoseBytesCannotBeCountedIsRefusedWhereItIsMade) {
       HasSubstr("too many elements"));
 }
 
+TEST(InferTypeTest, ATensorHasAtMost64Axes) {
+  const std::string widened = "expand_dims(%x, axis=0, num_newaxis=63)";
+  Inferred("def @main(%x: Tensor[(n), float32]) {\n  " + widened + "\n}");
+  EXPECT_THAT(InferError("def @main(%x: Tensor[(n, m), float32]) {\n  " + widened + "\n}").what(),
+              AllOf(HasSubstr("test.relay:2:3"), HasSubstr("a tensor of 65 axes")));
+}
+
 TEST(InferTypeTest, WhatATypeRelationMakesManyOfIsBounded) {
   EXPECT_THAT(InferError("def @main(%x: Tensor[(0), float32]) {\n"
                          "  split(%x, indices_or_sections=1099511627776, axis=0)\n}")

@@ -58,6 +58,9 @@ TEST(NDArrayTest, RefusesBadShapesAndTypesInWords) {
   EXPECT_THAT(MessageOf([&] { NDArray::Empty({huge, 2}, Float32); }), HasSubstr("too many"));
   EXPECT_THAT(MessageOf([&] { NDArray::Empty({huge}, Float32); }), HasSubstr("too many"));
   EXPECT_THAT(MessageOf([] { NDArray::Empty({2}, DataType::Void()); }), HasSubstr("void"));
+  EXPECT_EQ(NDArray::Empty(Shape(64, 1), Float32).size(), 1);
+  EXPECT_THAT(MessageOf([] { NDArray::Empty(Shape(65, 1), Float32); }),
+              HasSubstr("a tensor of 65 axes; there may be 64"));
   EXPECT_THAT(MessageOf([] {
                 NDArray::FromVector<float>({3}, {1, 2});
               }),

@@ -197,5 +197,15 @@ TEST(AxesOfRunTest, ANumberOfAxesThatARunDecidesIsRefused) {
               AllOf(HasSubstr("wider (Unsqueeze)"), HasSubstr("their number")));
 }
 
+TEST(AxesOfRunTest, MoreAxesThanATensorMayHaveAreRefusedAtOnce) {
+  Model model(13);
+  NamedInput(model, "x", {"n", "3"});
+  NamedInput(model, "axes", {"1000000000"}, kInt64);
+  model.Output("y");
+  model.Node("Unsqueeze", {"x", "axes"}, {"y"}, "wider");
+  EXPECT_THAT(MessageOf(ImportOnnx(model.Bytes(), AnyShapes())),
+              AllOf(HasSubstr("wider (Unsqueeze)"), HasSubstr("1000000002 axes")));
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import
