@@ -114,9 +114,12 @@ void Prepare(const ir::Module& module, const CompileOptions& options) {
 ir::Module Fused(ir::Module module, const CompileOptions& options) {
   const FusionMode mode =
       options.fusion.value_or(options.opt_level >= 3 ? FusionMode::kExtended : FusionMode::kRelay);
+  passes::FuseOptions fuse = {.mode = mode, .report = options.fusion_report};
+  // The same bits on every CPU need the same kernels.
+  if (!options.reproducible) fuse.row_bytes = options.target.l2_bytes;
   return passes::RunPasses(
       passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level,
-                              {.fuse = {.mode = mode, .report = options.fusion_report},
+                              {.fuse = fuse,
                                .folding = options.folding_report,
                                .mixed_precision = options.mixed_precision,
                                .layouts = LayoutsFor(options),

@@ -12,14 +12,16 @@
 
 #include "tenon/passes/fusion/fusion_cost.h"
 #include "tenon/passes/fusion/split_groups.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::passes {
 namespace {
 
 class Extender {
  public:
-  Extender(const std::vector<FusionNode>& nodes, FusionGroups groups)
+  Extender(const std::vector<FusionNode>& nodes, FusionGroups groups, std::int64_t row_bytes)
       : nodes_(nodes),
+        row_bytes_(row_bytes),
         groups_(std::move(groups)),
         costs_(CostsOf(nodes, groups_.root)),
         parent_(groups_.root) {}
@@ -55,7 +57,10 @@ class Extender {
   // Joins the only group that reads the node's value.
   bool Join(int producer) {
     const FusionNode& node = Node(producer);
-    if (node.external || node.outputs.empty() || CostOf(producer).results > 1) return false;
+    if (node.external || node.outputs.empty()) return false;
+    if (CostOf(producer).results > 1)
+      return !Refused(producer, Refusal{"its kernel has another result, too",
+                                        "a single reader of the other result"});
     const int reader = Root(node.outputs[0].consumer);
     for (const FusionNode::Edge& edge : node.outputs) {
       if (Root(edge.consumer) != reader) return false;
@@ -64,7 +69,7 @@ class Extender {
     const GroupCost& to = CostOf(reader);
     const std::size_t axes = AxesInto(node, nodes_, [&](int i) { return Root(i) == reader; });
     if (!from.reduces && !to.reduces) return false;
-    if (RefuseAroundReduction(from, to, axes)) return false;
+    if (Refused(producer, RefuseAroundReduction(from, to, axes, row_bytes_))) return false;
     Merge(producer, reader, axes);
     groups_.results[static_cast<std::size_t>(producer)].clear();
     return true;
@@ -77,14 +82,31 @@ class Extender {
     for (const FusionNode::Edge& edge : node.outputs)
       reader = std::min(reader, Root(edge.consumer));
     const std::size_t axes = AxesInto(node, nodes_, [&](int i) { return Root(i) == reader; });
-    if (Node(reader).expr.As<ir::CallNode>() == nullptr ||
-        RefuseSecondResult(CostOf(producer), CostOf(reader), axes))
-      return;
+    if (Node(reader).expr.As<ir::CallNode>() == nullptr) return;
+    const auto refusal = RefuseSecondResult(CostOf(producer), CostOf(reader), axes, row_bytes_);
+    // That others read the value, too, is no reason where no other does.
+    if (refusal && !HasReaderOutside(node, reader)) return;
+    if (Refused(producer, refusal)) return;
     ++CostOf(reader).results;
     Merge(producer, reader, axes);
     std::vector<int>& kept = groups_.results[static_cast<std::size_t>(reader)];
     kept.insert(kept.begin(), producer);
+    groups_.refusals[static_cast<std::size_t>(producer)] = {
+        StrCat("the kernel of ", NodeName(Node(reader).expr),
+               ", its first reader, stores it for the others"),
+        "a single reader"};
     groups_.results[static_cast<std::size_t>(producer)].clear();
+  }
+
+  bool HasReaderOutside(const FusionNode& node, int group) {
+    return std::ranges::any_of(
+        node.outputs, [&](const FusionNode::Edge& edge) { return Root(edge.consumer) != group; });
+  }
+
+  // Keeps what a rule said of the value.
+  bool Refused(int producer, const std::optional<Refusal>& refusal) {
+    if (refusal) groups_.refusals[static_cast<std::size_t>(producer)] = *refusal;
+    return refusal.has_value();
   }
 
   void Merge(int producer, int reader, std::size_t axes) {
@@ -93,6 +115,7 @@ class Extender {
   }
 
   const std::vector<FusionNode>& nodes_;
+  const std::int64_t row_bytes_;
   FusionGroups groups_;
   std::vector<GroupCost> costs_;  // by root
   std::vector<int> parent_;
@@ -103,7 +126,7 @@ class Extender {
 FusionGroups ExtendGroups(const std::vector<FusionNode>& nodes, const FusionGroups& groups,
                           const FuseOptions& options) {
   if (!options.group || options.mode == FusionMode::kRelay) return groups;
-  return Extender(nodes, SplitBeforeReshapes(nodes, groups)).Extend();
+  return Extender(nodes, SplitBeforeReshapes(nodes, groups), options.row_bytes).Extend();
 }
 
 }  // namespace tenon::passes

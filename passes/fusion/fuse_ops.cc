@@ -203,7 +203,7 @@ ir::Module FuseOps(const ir::Module& module, const FuseOptions& options) {
     const std::vector<FusionNode> nodes = MakeFusionGraph(function);
     const FusionGroups groups = ExtendGroups(nodes, GroupNodes(nodes, options), options);
     if (options.report != nullptr) {
-      for (FusionDecision& decision : ExplainGroups(nodes, groups, options))
+      for (FusionDecision& decision : ExplainGroups(nodes, groups))
         options.report->push_back(std::move(decision));
     }
     return Rewriter(nodes, groups).Rewrite(function);

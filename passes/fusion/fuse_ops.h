@@ -24,6 +24,8 @@ struct FuseOptions {
   bool group = true;    // false: every call is a group of its own
   int max_depth = 256;  // calls in a group
   FusionMode mode = FusionMode::kRelay;
+  // What a row of a reduction and all that is computed from it may fill: the second-level cache.
+  std::int64_t row_bytes = 1 << 19;
   FusionReport* report = nullptr;  // gets why each edge was fused or not, when given
 };
 

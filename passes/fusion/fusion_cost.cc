@@ -25,8 +25,6 @@ using ops::OpPattern;
 constexpr std::int64_t kMinRows = 8;
 // So few elements that one thread finishes before several could start.
 constexpr std::int64_t kSmall = 1 << 14;
-// A row and what is computed from it fill a second-level cache.
-constexpr std::int64_t kRowBytes = 1 << 19;
 // The minimum length of a row where every value is stored anyway. In shorter rows, incomplete
 // vectors and the work for the one sum cost more than keeping the row in cache saves.
 constexpr std::int64_t kMinRow = 512;
@@ -138,7 +136,7 @@ std::vector<GroupCost> CostsOf(const std::vector<FusionNode>& nodes, const std::
 }
 
 std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const GroupCost& consumer,
-                                             std::size_t axes) {
+                                             std::size_t axes, std::int64_t row_bytes) {
   if (consumer.calls == 0)
     return Refusal{"a tuple of results is not a kernel", "no change: results are stored anyway"};
   if (producer.opaque || consumer.opaque)
@@ -164,10 +162,10 @@ std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const Gr
     return Refusal{
         StrCat("they share ", rows, rows == 1 ? " row" : " rows", ", too few to run in parallel"),
         StrCat("at least ", kMinRows, " rows: reductions over the last axes")};
-  if (rows > 0 && both.bytes / rows > kRowBytes)
+  if (rows > 0 && both.bytes / rows > row_bytes)
     return Refusal{
         StrCat("a row would keep ", both.bytes / rows, " bytes, more than stay in cache"),
-        StrCat("rows of at most ", kRowBytes, " bytes")};
+        StrCat("rows of at most ", row_bytes, " bytes")};
   if (both.calls > kMaxCalls)
     return Refusal{StrCat("the kernel would hold ", both.calls, " calls"),
                    StrCat("at most ", kMaxCalls, " calls")};
@@ -175,12 +173,12 @@ std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const Gr
 }
 
 std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const GroupCost& consumer,
-                                          std::size_t axes) {
+                                          std::size_t axes, std::int64_t row_bytes) {
   if (producer.results + consumer.results > kMaxResults)
     return Refusal{StrCat("the kernel would have more than ", kMaxResults, " results"),
                    "fewer values that others read"};
   if (producer.reduces || consumer.reduces) {
-    if (auto refusal = RefuseAroundReduction(producer, consumer, axes)) return refusal;
+    if (auto refusal = RefuseAroundReduction(producer, consumer, axes, row_bytes)) return refusal;
     if (producer.result_shape == consumer.result_shape) return std::nullopt;
     GroupCost both = producer;
     both.Add(consumer, axes);
@@ -192,13 +190,15 @@ std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const Group
                    StrCat("a single reader, results of one shape, or rows of at least ", kMinRow,
                           " elements")};
   }
+  if (producer.heavy || consumer.heavy)
+    return Refusal{"others read the value, too, and a kernel with a heavy operator has one result",
+                   "a single reader"};
   if (producer.result_shape != consumer.result_shape)
     return Refusal{"others read the value, too, and it has another shape than the reader's result",
                    "a single reader, results of one shape, or a reduction of long rows"};
   const bool is_plain = producer.calls > 0 && consumer.calls > 0 && !producer.opaque &&
-                        !consumer.opaque && !producer.heavy && !consumer.heavy &&
-                        !producer.gathers && !consumer.gathers && !producer.views &&
-                        !consumer.views;
+                        !consumer.opaque && !producer.gathers && !consumer.gathers &&
+                        !producer.views && !consumer.views;
   if (!is_plain || axes < producer.result_shape.size())
     return Refusal{"others read the value, too, and the reader is not elementwise on it",
                    "a single reader, or only elementwise work"};

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "tenon/passes/fusion/fusion_graph.h"
+#include "tenon/passes/fusion/fusion_report.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::passes {
@@ -42,20 +42,16 @@ std::vector<GroupCost> CostsOf(const std::vector<FusionNode>& nodes, const std::
 std::size_t AxesInto(const FusionNode& node, const std::vector<FusionNode>& nodes,
                      const std::function<bool(int consumer)>& is_reader);
 
-struct Refusal {
-  std::string reason;
-  std::string hint;
-};
-
 // Why a producer and a consumer, one of which reduces, cannot share a kernel; nothing when they
-// can. `axes` are the leading axes that the edges between them share.
+// can. `axes` are the leading axes that the edges between them share, `row_bytes` those of
+// FuseOptions.
 std::optional<Refusal> RefuseAroundReduction(const GroupCost& producer, const GroupCost& consumer,
-                                             std::size_t axes);
+                                             std::size_t axes, std::int64_t row_bytes);
 
 // The same when the producer's value is also a result of the kernel. When neither reduces, results
 // must have one shape; else their shapes must begin with the rows that they share.
 std::optional<Refusal> RefuseSecondResult(const GroupCost& producer, const GroupCost& consumer,
-                                          std::size_t axes);
+                                          std::size_t axes, std::int64_t row_bytes);
 
 }  // namespace tenon::passes
 

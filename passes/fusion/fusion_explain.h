@@ -9,8 +9,7 @@
 namespace tenon::passes {
 
 // One decision per edge from a call, in the order of the graph.
-FusionReport ExplainGroups(const std::vector<FusionNode>& nodes, const FusionGroups& groups,
-                           const FuseOptions& options);
+FusionReport ExplainGroups(const std::vector<FusionNode>& nodes, const FusionGroups& groups);
 
 }  // namespace tenon::passes
 

@@ -6,6 +6,7 @@
 
 #include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/passes/fusion/fusion_graph.h"
+#include "tenon/passes/fusion/fusion_report.h"
 
 namespace tenon::passes {
 
@@ -15,6 +16,8 @@ struct FusionGroups {
   // For each root, the nodes whose values leave the group, in order; empty where no group has that
   // root.
   std::vector<std::vector<int>> results;
+  // For each node whose value leaves its group, what the last rule that looked at it said.
+  std::vector<Refusal> refusals;
 
   int RootOf(int node) const { return root[static_cast<std::size_t>(node)]; }
   const std::vector<int>& ResultsOf(int node) const {

@@ -13,6 +13,12 @@
 
 namespace tenon::passes {
 
+// What a rule of fusion says where it keeps a value out of a kernel.
+struct Refusal {
+  std::string reason;
+  std::string hint;  // what would change it
+};
+
 struct FusionDecision {
   ir::Expr producer, consumer;  // calls, tuples or projections of the module before fusion
   bool fused = false;

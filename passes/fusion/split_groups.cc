@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "tenon/passes/fusion/fusion_cost.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::passes {
 namespace {
@@ -60,6 +61,10 @@ class Splitter {
     }
     for (const int member : members) groups_.root[static_cast<std::size_t>(member)] = last;
     groups_.results[static_cast<std::size_t>(last)] = {last};
+    groups_.refusals[static_cast<std::size_t>(last)] = {
+        StrCat("what follows a reduction is computed by its rows, which ",
+               NodeName(nodes_[static_cast<std::size_t>(reshape)].expr), " changes"),
+        "a reshape before the reduction"};
     groups_.root[static_cast<std::size_t>(reshape)] = reshape;
     groups_.results[static_cast<std::size_t>(reshape)] = {reshape};
   }
