@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <malloc.h>
+
 #include "tenon/jit/bounds/bounds_checks.h"
 #include "tenon/jit/bounds/bounds_report.h"
 #include "tenon/jit/c/c_source.h"
@@ -295,7 +297,8 @@ absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOpti
 
 absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> functions,
                                                const CompileOptions& options) {
-  return CatchErrors([&] {
+  std::atomic<bool> compiled = false;
+  absl::StatusOr<std::vector<Kernel>> all = CatchErrors([&] {
     RequireRunsHere(options.target);
     std::vector<std::string> objects(functions.size());
     std::vector<loop::Function> finals;
@@ -319,6 +322,7 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
       loop::Verify(functions[i]);
       externs[i] = ExternAddresses(functions[i], *session);
       if (!is_cached) {
+        compiled = true;
         objects[i] = CompileToObject(finals[i], options, *compiler);
         return;
       }
@@ -326,6 +330,7 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
       if (std::optional<std::string> known = cache.Load(key)) {
         objects[i] = std::move(*known);
       } else {
+        compiled = true;
         objects[i] = CompileToObject(finals[i], options, *compiler);
         cache.Store(key, objects[i]);
         stored = true;
@@ -348,6 +353,9 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
     }
     return kernels;
   });
+  // LLVM takes many small pieces of memory. What it frees, the allocator keeps unless it is asked.
+  if (compiled) malloc_trim(0);
+  return all;
 }
 
 }  // namespace tenon::jit

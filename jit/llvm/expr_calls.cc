@@ -82,6 +82,8 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
       return finish(builder_.CreateFDiv(constant(1),
                                         builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x)));
     case Intrinsic::kSigmoid: {
+      if (type.element() == Float32)
+        return finish(EmitSigmoid(builder_, x, options_.math_by_table));
       Value* decay = EmitExponential(type, builder_.CreateFNeg(x));
       return finish(builder_.CreateFDiv(constant(1), builder_.CreateFAdd(constant(1), decay)));
     }

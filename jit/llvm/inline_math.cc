@@ -8,6 +8,7 @@
 #include "tenon/jit/llvm/inline_math.h"
 
 #include <cmath>
+#include <cstdint>
 
 #include "llvm/IR/IntrinsicsX86.h"
 #include "tenon/jit/llvm/inline_arithmetic.h"
@@ -56,34 +57,61 @@ Value* ExpByTable(llvm::IRBuilder<>& builder, Value* x) {
   return intrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {p, n, p, all, rounding});
 }
 
-Value* ExpByPolynomial(llvm::IRBuilder<>& builder, Value* x) {
-  llvm::Type* type = x->getType();
-  llvm::Type* integers = type->getWithNewType(builder.getInt32Ty());
-  const Arithmetic math(builder, type);
-  const auto integer = [&](std::int64_t value) {
-    return llvm::ConstantInt::getSigned(integers, value);
-  };
-  x = math.AtLeast(math.AtMost(x, kHighest), kLowest);
+// exp(x) = (1 + rest) * 2^n.
+struct Reduced {
+  Value* rest;
+  Value* n;  // as an integer, 0x4B400000 above it
+};
+
+// The coefficients' sums in pairs (Estrin, "Organization of computer systems", 1960) are ready in
+// half of the time of one after the other, and other vectors wait for that: few of them fit beside
+// each other into the window of instructions that the CPU reorders.
+Reduced ReduceAndSum(llvm::IRBuilder<>& builder, Value* x, double lowest) {
+  const Arithmetic math(builder, x->getType());
+  x = math.AtLeast(math.AtMost(x, kHighest), lowest);
   Value* shifted = math.Fma(x, kLog2E, math.Real(kRoundingShift));
   Value* n = builder.CreateFSub(shifted, math.Real(kRoundingShift));
   Value* r = math.Fma(n, -0.693359375, x);
   r = math.Fma(n, 2.12194440e-4, r);
-  Value* p = math.Real(1.9875691500e-4);
-  for (const double coefficient :
-       {1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1})
-    p = math.Fma(p, r, math.Real(coefficient));
-  p = math.Fma(p, builder.CreateFMul(r, r), r);
-  p = builder.CreateFAdd(p, math.Real(1));
-  // n may be 128, which no float's exponent holds: half of it each time.
-  Value* exponent =
-      builder.CreateSub(builder.CreateBitCast(shifted, integers), integer(kRoundingShiftBits));
-  Value* half = builder.CreateAShr(exponent, integer(1));
-  const auto power = [&](Value* e) {
-    return builder.CreateBitCast(builder.CreateShl(builder.CreateAdd(e, integer(127)), integer(23)),
-                                 type);
+  Value* square = builder.CreateFMul(r, r);
+  const auto pair = [&](double high, double low) { return math.Fma(r, high, math.Real(low)); };
+  Value* p = math.Fma(pair(1.9875691500e-4, 1.3981999507e-3), square,
+                      pair(8.3334519073e-3, 4.1665795894e-2));
+  p = math.Fma(p, square, pair(1.6666665459e-1, 5.0000001201e-1));
+  llvm::Type* integers = x->getType()->getWithNewType(builder.getInt32Ty());
+  return {math.Fma(p, square, r), builder.CreateBitCast(shifted, integers)};
+}
+
+// 2^e for e from -127, which gives 0, to 128, which gives infinity. Bits of `e` above the lowest
+// nine do not matter.
+Value* PowerOfTwo(llvm::IRBuilder<>& builder, Value* e) {
+  const auto integer = [&](std::int64_t value) {
+    return llvm::ConstantInt::getSigned(e->getType(), value);
   };
-  p = builder.CreateFMul(p, power(half));
-  return builder.CreateFMul(p, power(builder.CreateSub(exponent, half)));
+  Value* bits = builder.CreateShl(builder.CreateAdd(e, integer(127)), integer(23));
+  return builder.CreateBitCast(bits, e->getType()->getWithNewType(builder.getFloatTy()));
+}
+
+Value* ExpByPolynomial(llvm::IRBuilder<>& builder, Value* x) {
+  const auto [rest, shifted] = ReduceAndSum(builder, x, kLowest);
+  const Arithmetic math(builder, x->getType());
+  // n may be 128, which no float's exponent holds: half of it each time.
+  const auto integer = [&](std::int64_t value) {
+    return llvm::ConstantInt::getSigned(shifted->getType(), value);
+  };
+  Value* n = builder.CreateSub(shifted, integer(kRoundingShiftBits));
+  Value* half = builder.CreateAShr(n, integer(1));
+  Value* power = PowerOfTwo(builder, half);
+  return builder.CreateFMul(math.Fma(rest, power, power),
+                            PowerOfTwo(builder, builder.CreateSub(n, half)));
+}
+
+// exp where it is added to 1: powers need not be exact below 2^-126 and above 2^127.
+Value* ExpBesideOne(llvm::IRBuilder<>& builder, Value* x) {
+  constexpr double kNoSummand = -87;
+  const auto [rest, n] = ReduceAndSum(builder, x, kNoSummand);
+  const Arithmetic math(builder, x->getType());
+  return builder.CreateFMul(builder.CreateFAdd(rest, math.Real(1)), PowerOfTwo(builder, n));
 }
 
 }  // namespace
@@ -91,6 +119,13 @@ Value* ExpByPolynomial(llvm::IRBuilder<>& builder, Value* x) {
 Value* EmitExp(llvm::IRBuilder<>& builder, Value* x, bool by_table) {
   if (!by_table) return ExpByPolynomial(builder, x);
   return ByRegisters(builder, x, [&](Value* lanes) { return ExpByTable(builder, lanes); });
+}
+
+Value* EmitSigmoid(llvm::IRBuilder<>& builder, Value* x, bool by_table) {
+  const Arithmetic math(builder, x->getType());
+  Value* negative = builder.CreateFNeg(x);
+  Value* decay = by_table ? EmitExp(builder, negative, by_table) : ExpBesideOne(builder, negative);
+  return builder.CreateFDiv(math.Real(1), builder.CreateFAdd(math.Real(1), decay));
 }
 
 }  // namespace tenon::jit

@@ -17,6 +17,9 @@ namespace tenon::jit {
 // lengths give the same bits for the same number.
 llvm::Value* EmitExp(llvm::IRBuilder<>& builder, llvm::Value* x, bool by_table);
 
+// 1 / (1 + exp(-x)) of floats in the same way, within 3 ULP. It is 0 or denormal below -88.3.
+llvm::Value* EmitSigmoid(llvm::IRBuilder<>& builder, llvm::Value* x, bool by_table);
+
 // The same for functions that need only look-ups (AVX512-F). erf is within 2.5 ULP, tanh within
 // 1.5, log within 2.
 llvm::Value* EmitErf(llvm::IRBuilder<>& builder, llvm::Value* x);
