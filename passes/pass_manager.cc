@@ -36,6 +36,16 @@ ir::Module Applied(const Pass& pass, const ir::Module& module, bool has_branches
   return made == straight ? module : RestoreBranches(made);
 }
 
+// Gives `module` to the pass. Returns whether it changed.
+bool Apply(const Pass& pass, ir::Module* module, bool has_branches) {
+  const bool is_seen_as_it_is = pass.flow == Flow::kWhole || !has_branches;
+  if (pass.in_place != nullptr && is_seen_as_it_is) return pass.in_place(module);
+  ir::Module made = Applied(pass, *module, has_branches);
+  const bool changed = !(made == *module);
+  *module = std::move(made);
+  return changed;
+}
+
 void CheckFacts(Facts facts, const ir::Module& module) {
   for (const Fact fact : kAllFacts) {
     CheckInvariant(!facts.Has(fact) || Holds(fact, module), StrCat("the module is ", NameOf(fact)));
@@ -63,7 +73,6 @@ ir::Module RunPasses(const Pipeline& pipeline, ir::Module module, const PassCont
                         return !i.should_run || i.should_run(pass, current);
                       });
     if (!runs) continue;
-    ir::Module next;
     PassRecord record{pass.name};
     try {
       for (const PassInstrument& instrument : instruments) {
@@ -74,23 +83,21 @@ ir::Module RunPasses(const Pipeline& pipeline, ir::Module module, const PassCont
         current = InferType(current);
         facts = facts | Facts{Fact::kTyped};
       }
-      next = Applied(pass, current, has_branches);
-      facts = (next == current ? facts : facts & pass.keeps) | pass.makes;
+      record.changed = Apply(pass, &current, has_branches);
+      facts = (record.changed ? facts & pass.keeps : facts) | pass.makes;
       if (context.verify) {
-        ir::VerifyModule(next);
-        CheckFacts(facts, next);
+        ir::VerifyModule(current);
+        CheckFacts(facts, current);
       }
       const auto time = std::chrono::steady_clock::now() - start;
       record.nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
-      record.changed = !(next == current);
       for (const PassInstrument& instrument : instruments) {
-        if (instrument.after) instrument.after(pass, next, record);
+        if (instrument.after) instrument.after(pass, current, record);
       }
     } catch (const Error& error) {
       throw Error(error).AddNote(StrCat("in the pass ", pass.name));
     }
     if (context.report != nullptr) context.report->push_back(record);
-    current = std::move(next);
     if (record.changed) has_branches = HasBranches(current);
     if (record.changed && context.dump) context.dump(pass.name, current);
   }

@@ -33,6 +33,9 @@ struct Pass {
   // For a module that the pass changed: what holds after it, and what holds if it held before.
   Facts makes, keeps;
   Flow flow = Flow::kStraight;
+  // Null, or the same for a module that nobody else reads: it frees constants as it replaces them,
+  // where `function` holds the old and the new ones at once. Returns whether it changed the module.
+  std::function<bool(ir::Module* module)> in_place = nullptr;
 };
 using Pipeline = std::vector<Pass>;
 

@@ -305,7 +305,8 @@ constexpr std::array kPasses = {
     PassRow{"FoldAffine",
             [](const Module& m, const PassArguments& a) { return FoldAffine(m, a.folding); },
             kTyped, kNone, kUnfused, kExact, kStraight,
-            "folds scales and shifts around a product into its weight"},
+            "folds scales and shifts around a product into its weight", nullptr, {}, nullptr,
+            [](Module* m, const PassArguments& a) { return FoldAffine(m, a.folding); }},
     PassRow{"BackwardFoldScaleAxis", ThenInfer<BackwardFoldScaleAxis>, kTyped, kTyped, kUnfused,
             kExact, kStraight, "folds a scale after a product into its weight"},
     PassRow{"ForwardFoldScaleAxis", ThenInfer<ForwardFoldScaleAxis>, kTyped, kTyped, kUnfused,
@@ -391,6 +392,11 @@ constexpr std::array kPasses = {
             "sums 16-bit floats in float32"},
 };
 
+std::function<bool(Module*)> InPlace(const PassRow& row, const PassArguments& arguments) {
+  if (row.in_place == nullptr) return nullptr;
+  return [in_place = row.in_place, arguments](Module* m) { return in_place(m, arguments); };
+}
+
 }  // namespace
 
 std::span<const PassRow> PassTable() { return kPasses; }
@@ -409,7 +415,8 @@ Pass MakePass(const PassRow& row, const PassArguments& arguments, int min_opt_le
           .needs = row.needs,
           .makes = row.makes,
           .keeps = row.keeps,
-          .flow = row.flow};
+          .flow = row.flow,
+          .in_place = InPlace(row, arguments)};
 }
 
 }  // namespace tenon::passes

@@ -66,6 +66,7 @@ struct PassRow {
   const attrs::Schema& (*options)() = nullptr;
   std::string_view further_options = {};
   void (*apply)(const GivenOptions& options, PassArguments* arguments) = nullptr;
+  bool (*in_place)(ir::Module* module, const PassArguments& arguments) = nullptr;  // as Pass has it
 };
 
 // The rows, in the order in which tools list the passes.

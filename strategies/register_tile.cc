@@ -200,6 +200,16 @@ TileSize TileIn(Config* config, const TileNames& names, const TileSize& usual,
   return tile;
 }
 
+std::int64_t TileSideIn(Config* config, const std::string& name, std::int64_t usual,
+                        std::int64_t largest, const Target& target) {
+  std::vector<std::int64_t> sides;
+  const std::int64_t most = std::min(largest, MaxSums(target));
+  for (std::int64_t side = 1; side <= std::max(most, usual); ++side) {
+    if (side <= most || side == usual) sides.push_back(side);
+  }
+  return KnobOf(config, name, std::move(sides), usual);
+}
+
 double TileStepTime(std::int64_t left, std::int64_t right, double left_load, double right_load) {
   // Sums that hide the latency of a multiply-add.
   constexpr std::int64_t kMinSums = 8;

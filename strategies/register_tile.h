@@ -53,6 +53,9 @@ struct TileNames {
 };
 TileSize TileIn(Config* config, const TileNames& names, const TileSize& usual,
                 const TileSize& largest, const Target& target, std::int64_t whole_vectors = 0);
+// The same where a tile has one side only, whose sums registers hold: 1 to `largest`.
+std::int64_t TileSideIn(Config* config, const std::string& name, std::int64_t usual,
+                        std::int64_t largest, const Target& target);
 // So many sums that a tile with more would not load its operands less often.
 inline std::int64_t EnoughSums(const Target& target) {
   return std::min<std::int64_t>(16, MaxSums(target));

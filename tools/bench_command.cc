@@ -10,6 +10,7 @@
 #include "tenon/tools/model.h"
 #include "tenon/tools/option_checks.h"
 #include "tenon/tools/random_inputs.h"
+#include "tenon/tools/records_race.h"
 #include "tenon/tools/run_times.h"
 
 namespace tenon::tools {
@@ -24,6 +25,7 @@ struct BenchArguments {
   double seconds = 1;
   bool json = false;
   bool floors = false;
+  bool race = false;
 };
 
 // This many runs are made however long they take.
@@ -49,8 +51,17 @@ void BenchFloors(const BenchArguments& arguments) {
              stdout);
 }
 
+// The choices of the records against the default.
+void BenchRecords(const BenchArguments& arguments) {
+  const ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
+  const RecordsRace race = RaceRecords(module, arguments.compile.Options(),
+                                       arguments.model.ExtentValues(), arguments.seconds);
+  std::fputs((arguments.json ? RecordsRaceJson(race) : RecordsRaceText(race)).c_str(), stdout);
+}
+
 void Bench(const BenchArguments& arguments) {
   arguments.compile.WarnOfCache();
+  if (arguments.race) return BenchRecords(arguments);
   if (arguments.floors) return BenchFloors(arguments);
   RunTimes times;
   auto start = Clock::now();
@@ -91,9 +102,15 @@ void AddBenchCommand(CLI::App* app) {
   command->add_option("--seed", arguments->seed, "of random inputs")
       ->check(WholeNumber(0))
       ->capture_default_str();
-  command->add_flag("--floors", arguments->floors,
-                    "each kernel beside the least time that the machine needs for its arithmetic "
-                    "and its bytes; the speeds of the machine are measured");
+  CLI::Option* floors = command->add_flag(
+      "--floors", arguments->floors,
+      "each kernel beside the least time that the machine needs for its arithmetic and its bytes; "
+      "the speeds of the machine are measured");
+  command
+      ->add_flag("--race", arguments->race,
+                 "the choices of the records against the default, by turns: the model, and each "
+                 "kernel inside it")
+      ->excludes(floors);
   command->add_flag("--json", arguments->json, "print JSON, times in seconds");
   command->footer("Example:\n  tenon bench model.onnx --shape x=1,3,48,192 --threads 2 --json");
   command->callback([arguments] { Bench(*arguments); });

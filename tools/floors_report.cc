@@ -1,7 +1,6 @@
 #include "tenon/tools/floors_report.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include <nlohmann/json.hpp>
 
@@ -9,17 +8,10 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/explain.h"
+#include "tenon/tools/formatted.h"
 
 namespace tenon::tools {
 namespace {
-
-// A printf format and its numbers.
-template <typename... Args>
-std::string Formatted(const char* format, Args... args) {
-  char text[256];
-  std::snprintf(text, sizeof text, format, args...);
-  return text;
-}
 
 // The fused function that a node runs, with numbers for the variables that it has of its own.
 ir::Expr FunctionOf(const runtime::Node& node, const LoweredKernel& kernel,

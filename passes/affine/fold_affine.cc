@@ -53,11 +53,11 @@ const NDArray* WeightOf(const CallNode& heavy) {
   return fits ? &constant->data : nullptr;
 }
 
-// What both directions share: uses, constants and the report.
+// What both directions share: uses, constants, scaled weights and the report.
 class Folder {
  public:
-  Folder(const Expr& function, FoldAffineReport* report)
-      : values_(function), uses_(ir::CountReaders(function)), report_(report) {}
+  Folder(const Expr& function, ScaledWeights* weights, FoldAffineReport* report)
+      : values_(function), uses_(ir::CountReaders(function)), weights_(weights), report_(report) {}
 
  protected:
   // The channel axes of a call that folding can change; nothing for any other expression.
@@ -87,6 +87,7 @@ class Folder {
 
   const ConstantValues values_;
   const ir::ReaderCounts uses_;
+  ScaledWeights* const weights_;
   FoldAffineReport* const report_;
 };
 
@@ -103,7 +104,8 @@ struct Tail {
 
 class BackwardFolder : public Folder {
  public:
-  BackwardFolder(const Expr& function, FoldAffineReport* report) : Folder(function, report) {
+  BackwardFolder(const Expr& function, ScaledWeights* weights, FoldAffineReport* report)
+      : Folder(function, weights, report) {
     ir::VisitPostOrder(function, [&](const Expr& e) {
       const auto* call = e.As<CallNode>();
       if (call != nullptr && call->op() != nullptr) Read(e, *call);
@@ -205,15 +207,15 @@ class BackwardFolder : public Folder {
     std::vector<Expr> args = heavy.args;
     Affine inner = tail.inner;
     if (tail.has_constant_weight && !inner.scale.empty()) {
-      const ScaledWeight scaled =
-          ScaleWeight(*WeightOf(before), *ChannelAxesOf(before), inner.scale, {});
-      if (scaled.has_overflow) {
+      WeightScale scale{*WeightOf(before), *ChannelAxesOf(before), std::move(inner.scale), {}};
+      const ScaleLosses losses = LossesOf(scale);
+      if (losses.has_overflow) {
         Refuse(*original.As<CallNode>(), StrCat("after ", before.op()->name),
                "the scaled weight is beyond the range of its type");
         return std::nullopt;
       }
-      report_->flushed += scaled.flushed;
-      args[1] = ir::Constant::Make(scaled.weight, args[1].span());
+      report_->flushed += losses.flushed;
+      args[1] = ir::Constant::Make(weights_->Add(std::move(scale)), args[1].span());
       inner.scale.clear();
     }
     ++report_->folded;
@@ -321,12 +323,13 @@ class ForwardFolder : public Folder {
         return refuse("with padding, a shift can pass only a scale without zeros");
     }
     if (Cost(before_weight) + Cost(head->inner) >= head->steps) return std::nullopt;
-    const ScaledWeight scaled = ScaleWeight(*weight, axes, {}, head->outer.scale);
-    if (scaled.has_overflow) return refuse("the scaled weight is beyond the range of its type");
+    WeightScale scale{*weight, axes, {}, std::move(head->outer.scale)};
+    const ScaleLosses losses = LossesOf(scale);
+    if (losses.has_overflow) return refuse("the scaled weight is beyond the range of its type");
     // A shift that was divided by the scale comes back by the weight alone.
-    if (is_divided && scaled.flushed > 0)
+    if (is_divided && losses.flushed > 0)
       return refuse("a shift cannot pass a scale for which the weight is too small to be normal");
-    report_->flushed += scaled.flushed;
+    report_->flushed += losses.flushed;
     ++report_->folded;
 
     const ir::Type& type = before.args[0].checked_type();
@@ -337,7 +340,8 @@ class ForwardFolder : public Folder {
     }
     std::vector<Expr> args = heavy.args;
     args[0] = Apply(e, before_weight, type, axes.data);
-    if (!head->outer.scale.empty()) args[1] = ir::Constant::Make(scaled.weight, args[1].span());
+    if (!scale.in.empty())
+      args[1] = ir::Constant::Make(weights_->Add(std::move(scale)), args[1].span());
     e = ir::Call::Make(heavy.callee, std::move(args), heavy.attrs, heavy.span);
     return Apply(e, {{}, result_shift}, before.checked_type, axes.result);
   }
@@ -345,25 +349,38 @@ class ForwardFolder : public Folder {
   ExprTable<Expr> rebuilt_;
 };
 
+// The scaled weights are computed when the original ones have no other reader.
 template <typename Direction>
-ir::Module FoldIn(const ir::Module& module, FoldAffineReport* report) {
-  const ir::Module result = module.Map([&](const Expr& function) {
-    Direction folder(function, report);
+bool FoldIn(ir::Module* module, FoldAffineReport* report) {
+  ScaledWeights weights;
+  ir::Module folded = module->Map([&](const Expr& function) {
+    Direction folder(function, &weights, report);
     return ir::RewritePostOrder(function, [&](const Expr& original, const Expr& rebuilt) {
       return folder.Fold(original, rebuilt);
     });
   });
-  return result == module ? result : InferType(result);
+  if (folded == *module) return false;
+  *module = std::move(folded);
+  weights.Compute();
+  *module = InferType(*module);
+  return true;
 }
 
 }  // namespace
 
-ir::Module FoldAffine(const ir::Module& module, FoldAffineReport* report) {
+bool FoldAffine(ir::Module* module, FoldAffineReport* report) {
   FoldAffineReport unused;
   if (report == nullptr) report = &unused;
-  const ir::Module back = FoldIn<BackwardFolder>(module, report);
-  const ir::Module forward = FoldIn<ForwardFolder>(back, report);
-  return forward == back ? forward : FoldIn<BackwardFolder>(forward, report);
+  const bool back = FoldIn<BackwardFolder>(module, report);
+  const bool forward = FoldIn<ForwardFolder>(module, report);
+  if (forward) FoldIn<BackwardFolder>(module, report);
+  return back || forward;
+}
+
+ir::Module FoldAffine(const ir::Module& module, FoldAffineReport* report) {
+  ir::Module folded = module;
+  FoldAffine(&folded, report);
+  return folded;
 }
 
 }  // namespace tenon::passes

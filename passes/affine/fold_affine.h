@@ -39,6 +39,9 @@ std::string ToText(const FoldAffineReport& report);
 std::string ToJson(const FoldAffineReport& report);
 
 ir::Module FoldAffine(const ir::Module& module, FoldAffineReport* report = nullptr);
+// The same in place. Weights that nobody else holds are freed one by one as they are replaced.
+// Returns whether the module changed.
+bool FoldAffine(ir::Module* module, FoldAffineReport* report = nullptr);
 
 }  // namespace tenon::passes
 

@@ -1,5 +1,7 @@
 #include "tenon/passes/affine/fold_affine_weights.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -123,14 +125,14 @@ void ForEachRow(const Shape& weight, const ChannelAxes& axes, Reads reads, const
 // One element at a time, counting what is lost.
 template <typename T, typename Factor>
 void ScaleWatched(const T* from, T* to, std::int64_t length, const Factor& factor,
-                  ScaledWeight* result) {
+                  ScaleLosses* losses) {
   for (std::int64_t i = 0; i < length; ++i) {
     T rounded = static_cast<T>(factor(i, static_cast<double>(from[i])));
     if (rounded != 0 && std::fabs(rounded) < std::numeric_limits<T>::min()) {
       rounded = std::copysign(T{0}, rounded);
-      ++result->flushed;
+      ++losses->flushed;
     }
-    if (std::isfinite(from[i]) && !std::isfinite(rounded)) result->has_overflow = true;
+    if (std::isfinite(from[i]) && !std::isfinite(rounded)) losses->has_overflow = true;
     to[i] = rounded;
   }
 }
@@ -138,7 +140,7 @@ void ScaleWatched(const T* from, T* to, std::int64_t length, const Factor& facto
 // Loops that the compiler vectorises. The rare row that loses something is done again slowly.
 template <typename T, typename Factor>
 void ScaleRow(const T* from, T* to, std::int64_t length, const Factor& factor,
-              ScaledWeight* result) {
+              ScaleLosses* losses) {
   for (std::int64_t i = 0; i < length; ++i)
     to[i] = static_cast<T>(factor(i, static_cast<double>(from[i])));
   int lost = 0;
@@ -147,62 +149,72 @@ void ScaleRow(const T* from, T* to, std::int64_t length, const Factor& factor,
     lost |= static_cast<int>(size < std::numeric_limits<T>::min()) & static_cast<int>(size > T{0});
     lost |= static_cast<int>(!(size <= std::numeric_limits<T>::max()));
   }
-  if (lost != 0) ScaleWatched(from, to, length, factor, result);
+  if (lost != 0) ScaleWatched(from, to, length, factor, losses);
 }
 
 // Large weights are scaled in parts that threads share: most of the time goes into writing new
 // memory.
 constexpr std::int64_t kLarge = 1 << 18;
 constexpr std::int64_t kParts = 4;
+// So many elements are scaled before they are looked at, while they are in the nearest cache.
+constexpr std::int64_t kBlock = 1024;
 
-// The rows that begin in part `part` of `parts`.
+// The rows that begin in part `part` of `parts`. Without `to`, results are dropped.
 template <typename T>
-void ScalePart(const NDArray& weight, const ChannelAxes& axes, const std::vector<double>& out_scale,
-               const std::vector<double>& in_scale, std::int64_t part, std::int64_t parts,
-               ScaledWeight* result) {
+void ScalePart(const WeightScale& scale, T* to, std::int64_t part, std::int64_t parts,
+               ScaleLosses* losses) {
+  const NDArray& weight = scale.weight;
   const T* from = weight.data<T>();
-  T* to = result->weight.data<T>();
   const std::int64_t begin = weight.size() * part / parts;
   const std::int64_t end = weight.size() * (part + 1) / parts;
   const double one = 1;
-  const bool scales_out = !out_scale.empty();
-  const bool scales_in = !in_scale.empty();
+  const bool scales_out = !scale.out.empty();
+  const bool scales_in = !scale.in.empty();
   const Reads reads = scales_out && scales_in ? Reads::kBoth
                       : scales_in             ? Reads::kInputs
                                               : Reads::kOutputs;
-  ForEachRow(weight.shape(), axes, reads, [&](const Row& row) {
+  std::array<T, kBlock> dropped;
+  ForEachRow(weight.shape(), scale.axes, reads, [&](const Row& row) {
     if (row.first < begin || row.first >= end) return;
-    const double* out = scales_out ? &out_scale[static_cast<std::size_t>(row.out)] : &one;
-    const double* in = scales_in ? &in_scale[static_cast<std::size_t>(row.in)] : &one;
+    const double* out = scales_out ? &scale.out[static_cast<std::size_t>(row.out)] : &one;
+    const double* in = scales_in ? &scale.in[static_cast<std::size_t>(row.in)] : &one;
     const std::int64_t out_step = scales_out ? row.out_step : 0;
     const std::int64_t in_step = scales_in ? row.in_step : 0;
-    if (out_step == 0 && in_step == 0) {
-      ScaleRow(
-          from + row.first, to + row.first, row.length,
-          [a = *out, b = *in](std::int64_t, double value) { return value * a * b; }, result);
-    } else {
-      ScaleRow(
-          from + row.first, to + row.first, row.length,
-          [=](std::int64_t i, double value) { return value * out[i * out_step] * in[i * in_step]; },
-          result);
+    for (std::int64_t at = 0; at < row.length; at += kBlock) {
+      const std::int64_t length = std::min(kBlock, row.length - at);
+      const T* block = from + row.first + at;
+      T* made = to == nullptr ? dropped.data() : to + row.first + at;
+      if (out_step == 0 && in_step == 0) {
+        ScaleRow(
+            block, made, length,
+            [a = *out, b = *in](std::int64_t, double value) { return value * a * b; }, losses);
+      } else {
+        ScaleRow(
+            block, made, length,
+            [=](std::int64_t i, double value) {
+              return value * out[(at + i) * out_step] * in[(at + i) * in_step];
+            },
+            losses);
+      }
     }
   });
 }
 
 template <typename T>
-void Scale(const NDArray& weight, const ChannelAxes& axes, const std::vector<double>& out_scale,
-           const std::vector<double>& in_scale, ScaledWeight* result) {
-  const std::int64_t parts = weight.size() >= kLarge ? kParts : 1;
-  std::vector<ScaledWeight> done(static_cast<std::size_t>(parts), *result);
+ScaleLosses Scale(const WeightScale& scale, T* to) {
+  const std::int64_t parts = scale.weight.size() >= kLarge ? kParts : 1;
+  std::vector<ScaleLosses> lost(static_cast<std::size_t>(parts));
   std::atomic<std::int64_t> next{0};
-  OnThreads(done.size(), [&] {
+  OnThreads(lost.size(), [&] {
     for (std::int64_t i = next++; i < parts; i = next++)
-      ScalePart<T>(weight, axes, out_scale, in_scale, i, parts, &done[static_cast<std::size_t>(i)]);
+      ScalePart<T>(scale, to, i, parts, &lost[static_cast<std::size_t>(i)]);
   });
-  for (const ScaledWeight& part : done) {
-    result->flushed += part.flushed;
-    result->has_overflow |= part.has_overflow;
+  ScaleLosses all;
+  for (const ScaleLosses& part : lost) {
+    all.flushed += part.flushed;
+    all.has_overflow |= part.has_overflow;
   }
+  return all;
 }
 
 }  // namespace
@@ -214,16 +226,27 @@ ChannelCounts CountChannels(const Shape& weight, const ChannelAxes& axes) {
                             : ChannelCounts{ins * axes.groups, outs};
 }
 
-ScaledWeight ScaleWeight(const NDArray& weight, const ChannelAxes& axes,
-                         const std::vector<double>& out_scale,
-                         const std::vector<double>& in_scale) {
-  ScaledWeight result{.weight = NDArray::Empty(weight.shape(), weight.dtype())};
-  if (weight.dtype() == Float32) {
-    Scale<float>(weight, axes, out_scale, in_scale, &result);
-  } else {
-    Scale<double>(weight, axes, out_scale, in_scale, &result);
+ScaleLosses LossesOf(const WeightScale& scale) {
+  return scale.weight.dtype() == Float32 ? Scale<float>(scale, nullptr)
+                                         : Scale<double>(scale, nullptr);
+}
+
+NDArray ScaledWeights::Add(WeightScale scale) {
+  NDArray room = NDArray::Empty(scale.weight.shape(), scale.weight.dtype());
+  scales_.emplace_back(std::move(scale), room);
+  return room;
+}
+
+void ScaledWeights::Compute() {
+  for (auto& [scale, room] : scales_) {
+    if (room.dtype() == Float32) {
+      Scale(scale, room.data<float>());
+    } else {
+      Scale(scale, room.data<double>());
+    }
+    scale.weight = NDArray();
   }
-  return result;
+  scales_.clear();
 }
 
 std::vector<double> ApplyToChannels(const NDArray& weight, const ChannelAxes& axes,

@@ -3,6 +3,7 @@
 #define TENON_PASSES_AFFINE_FOLD_AFFINE_WEIGHTS_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tenon/passes/affine/channel_axes.h"
@@ -16,15 +17,37 @@ struct ChannelCounts {
 };
 ChannelCounts CountChannels(const Shape& weight, const ChannelAxes& axes);
 
-struct ScaledWeight {
+// A float32 or float64 weight, each of whose elements is to be multiplied by the scale of its
+// output channel and that of its input channel. An empty scale is one.
+struct WeightScale {
   NDArray weight;
-  std::int64_t flushed = 0;   // elements too small to stay normal, now zero
-  bool has_overflow = false;  // an element that was finite became infinite
+  ChannelAxes axes;
+  std::vector<double> out, in;
 };
-// Multiplies each element by the scale of its output channel and that of its input channel. An
-// empty scale is one. Requires float32 or float64.
-ScaledWeight ScaleWeight(const NDArray& weight, const ChannelAxes& axes,
-                         const std::vector<double>& out_scale, const std::vector<double>& in_scale);
+struct ScaleLosses {
+  std::int64_t flushed = 0;   // elements too small to stay normal, which become zero
+  bool has_overflow = false;  // an element that is finite becomes infinite
+};
+// What the multiplication loses. It is computed, and its results are dropped.
+ScaleLosses LossesOf(const WeightScale& scale);
+
+// Weights that are computed later than room is made for them. By then nothing but this list may
+// hold the weights they come from, which are freed one by one: the old and the new weights never
+// take memory at once.
+//
+//   ScaledWeights later;
+//   Expr weight = Constant::Make(later.Add(scale));
+//   module = {};      // the last reader of the old weights
+//   later.Compute();  // now `weight` has its elements
+class ScaledWeights {
+ public:
+  NDArray Add(WeightScale scale);
+  void Compute();
+
+ private:
+  std::vector<std::pair<WeightScale, NDArray>> scales_;
+};
+
 // What data with these values per channel, the same at every position, adds to each output channel.
 std::vector<double> ApplyToChannels(const NDArray& weight, const ChannelAxes& axes,
                                     const std::vector<double>& in_values);

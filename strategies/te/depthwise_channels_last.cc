@@ -18,25 +18,21 @@ using te::IterVar;
 using te::Tensor;
 using te::Var;
 
-struct TileShape {
-  std::int64_t pixels, vectors;
-};
-
-// The tile with the least estimated time; among equals the largest.
-TileShape TileOf(const Target& target, std::int64_t columns, std::int64_t vectors) {
-  constexpr TileShape kShapes[] = {{8, 2}, {7, 2}, {5, 3}, {4, 3}, {14, 1}, {8, 1}, {7, 1}};
-  constexpr TileShape kIn16Registers[] = {{6, 2}, {5, 2}, {4, 2}, {3, 3}, {8, 1}, {7, 1}};
-  const std::span<const TileShape> shapes = HasManyRegisters(target)
-                                                ? std::span<const TileShape>(kShapes)
-                                                : std::span<const TileShape>(kIn16Registers);
-  const auto time = [&](const TileShape& tile) {
-    return static_cast<double>(CeilDiv(columns, tile.pixels) * CeilDiv(vectors, tile.vectors)) *
-           TileStepTime(tile.vectors, tile.pixels);
+// The tile of rows of pixels with the least estimated time; among equals the largest.
+TileSize TileOf(const Target& target, std::int64_t columns, std::int64_t vectors) {
+  constexpr TileSize kShapes[] = {{8, 2}, {7, 2}, {5, 3}, {4, 3}, {14, 1}, {8, 1}, {7, 1}};
+  constexpr TileSize kIn16Registers[] = {{6, 2}, {5, 2}, {4, 2}, {3, 3}, {8, 1}, {7, 1}};
+  const std::span<const TileSize> shapes = HasManyRegisters(target)
+                                               ? std::span<const TileSize>(kShapes)
+                                               : std::span<const TileSize>(kIn16Registers);
+  const auto time = [&](const TileSize& tile) {
+    return static_cast<double>(CeilDiv(columns, tile.rows) * CeilDiv(vectors, tile.vectors)) *
+           TileStepTime(tile.vectors, tile.rows);
   };
-  TileShape best =
+  const TileSize best =
       *std::min_element(shapes.begin(), shapes.end(),
-                        [&](const TileShape& a, const TileShape& b) { return time(a) < time(b); });
-  return {std::min(best.pixels, columns), std::min(best.vectors, vectors)};
+                        [&](const TileSize& a, const TileSize& b) { return time(a) < time(b); });
+  return {std::min(best.rows, columns), std::min(best.vectors, vectors)};
 }
 
 // The image with its padding and zeros where tiles read past it.
@@ -83,9 +79,12 @@ Refusal RefuseDepthwiseChannelsLast(const Conv& conv, const TeCall& call) {
 
 Tensor DepthwiseChannelsLast(const Conv& plain, const TeCall& call) {
   const Shape shape = call.shape();
-  const TileShape tile = TileOf(plain.target, shape[2], CeilDiv(shape[3], plain.lanes()));
-  const std::int64_t vectors = RoundUp(CeilDiv(shape[3], plain.lanes()), tile.vectors);
-  const std::int64_t columns = RoundUp(shape[2], tile.pixels), width = tile.vectors * plain.lanes();
+  const std::int64_t all_vectors = CeilDiv(shape[3], plain.lanes());
+  const TileSize tile =
+      TileIn(call.config, {"pixels", "vectors"}, TileOf(plain.target, shape[2], all_vectors),
+             {shape[2], all_vectors}, plain.target);
+  const std::int64_t vectors = RoundUp(all_vectors, tile.vectors);
+  const std::int64_t columns = RoundUp(shape[2], tile.rows), width = tile.vectors * plain.lanes();
   const auto reach = [&](std::size_t d, std::int64_t results) {
     return (results - 1) * plain.strides[d] + (plain.taps[d] - 1) * plain.dilation[d] + 1;
   };
@@ -96,12 +95,12 @@ Tensor DepthwiseChannelsLast(const Conv& plain, const TeCall& call) {
   const std::vector<IterVar> k = {te::ReduceAxis(0, conv.taps[0], "ry"),
                                   te::ReduceAxis(0, conv.taps[1], "rx")};
   const Tensor sums = te::Compute(
-      ToExprs(Shape{shape[0], shape[1], columns / tile.pixels, vectors / tile.vectors, tile.pixels,
+      ToExprs(Shape{shape[0], shape[1], columns / tile.rows, vectors / tile.vectors, tile.rows,
                     tile.vectors, conv.lanes()}),
       [&](const std::vector<Var>& i) {
         const Expr row = i[1] * conv.strides[0] + k[0].var * conv.dilation[0];
         const Expr column =
-            (i[2] * tile.pixels + i[4]) * conv.strides[1] + k[1].var * conv.dilation[1];
+            (i[2] * tile.rows + i[4]) * conv.strides[1] + k[1].var * conv.dilation[1];
         const Expr vector = i[3] * tile.vectors + i[5];
         return te::Sum(conv.Pixel(i[0], vector * conv.lanes() + i[6], row, column) *
                            weights(vector, k[0].var, k[1].var, i[6]),
@@ -111,8 +110,8 @@ Tensor DepthwiseChannelsLast(const Conv& plain, const TeCall& call) {
   return te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& y, const Var& x, const Var& c) {
-        return sums(n, y, te::FloorDiv(x, tile.pixels), te::FloorDiv(c, width),
-                    te::FloorMod(x, tile.pixels),
+        return sums(n, y, te::FloorDiv(x, tile.rows), te::FloorDiv(c, width),
+                    te::FloorMod(x, tile.rows),
                     te::FloorMod(te::FloorDiv(c, conv.lanes()), tile.vectors),
                     te::FloorMod(c, conv.lanes()));
       },

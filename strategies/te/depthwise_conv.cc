@@ -69,7 +69,9 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
   const std::int64_t all = CeilDiv(shape[3], lanes);
   std::int64_t vectors = std::max<std::int64_t>(1, std::min(all, MaxSums(plain.target) / shape[2]));
   while (vectors > 1 && !FitsRegisters(plain.target, shape[2], vectors)) --vectors;
-  vectors = CeilDiv(all, CeilDiv(all, vectors));
+  const std::int64_t most = vectors;
+  vectors =
+      TileSideIn(call.config, "vectors", CeilDiv(all, CeilDiv(all, most)), most, plain.target);
   const std::int64_t tiles = CeilDiv(all, vectors);
   // The last tile reads past the image: zeros lie there.
   const std::int64_t more = tiles * vectors * lanes - shape[3];

@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t kRows = 4;
 constexpr std::int64_t kMaxRows = 7;
 
-std::int64_t RowsOfTile(const Size& rows) {
+std::int64_t UsualRows(const Size& rows) {
   if (!rows.is_number()) return kRows;
   return rows.planned <= kMaxRows ? rows.planned : TightestBlock(rows.planned, kRows, kMaxRows);
 }
@@ -83,7 +83,9 @@ Tensor PaddedConv(const Conv& conv, const TeCall& call) {
   const Sizes shape = call.sizes();
   const Tensor x = WithWidePixels(conv, call);
   const auto& strides = conv.strides;
-  const std::int64_t lanes = conv.lanes(), rows = RowsOfTile(shape[2]);
+  const std::int64_t lanes = conv.lanes();
+  const std::int64_t rows =
+      TileSideIn(call.config, "rows", UsualRows(shape[2]), shape[2].planned, conv.target);
   const Size row_tiles = BlocksOf(shape[2], rows), column_tiles = BlocksOf(shape[3], lanes);
   // Steps from the first tap to the last.
   const auto reach = [&](std::size_t axis) {

@@ -102,7 +102,9 @@ Tensor FlatConv(const Conv& conv, const TeCall& call) {
     pitch = pitch.planned + 1;
   const Size pixels = (shape[2].expr - 1) * pitch.expr + shape[3].expr;
   const Size filled = BlocksOf(pixels, conv.lanes());
-  const std::int64_t vectors = TightestBlock(filled.planned, kMaxVectors / 2, kMaxVectors);
+  const std::int64_t vectors = TileSideIn(
+      call.config, "vectors", TightestBlock(filled.planned, kMaxVectors / 2, kMaxVectors),
+      filled.planned, conv.target);
   const Size tiles = BlocksOf(filled, vectors);
   // The last tile reads past the image: rows of zeros lie there.
   const Expr last = tiles.expr * (vectors * conv.lanes()) - 1 + reach[0] / strides[0] * pitch.expr +
@@ -161,7 +163,10 @@ Refusal RefuseTall(const Conv& conv, const TeCall& call) {
 Tensor TallConv(const Conv& conv, const TeCall& call) {
   const Shape shape = ShapeOfImages(call);
   const Tensor x = WithWidePixels(conv, call);
-  const std::int64_t rows = RowsOfTile(shape[2]);
+  std::int64_t rows = RowsOfTile(shape[2]);
+  if (call.config != nullptr)
+    rows =
+        call.config->Split("rows", shape[2], {.max = MaxSums(conv.target), .default_value = rows});
   const std::int64_t row_tiles = shape[2] / rows;
   const std::int64_t column_tiles = CeilDiv(shape[3], conv.lanes());
   std::optional<Tensor> image;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tenon/strategies/planned_extent.h"
+#include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/recurrent.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/arithmetic.h"
@@ -27,9 +28,8 @@ constexpr std::int64_t kThreadedWeights = 1 << 17;
 constexpr std::int64_t kThreadedProducts = 1 << 20;
 
 // Rows of the batch whose sums fit the registers beside those of one block.
-std::int64_t RowsOf(std::int64_t batch, std::int64_t vectors, const Target& target) {
-  std::int64_t rows = std::min(kMaxRows, target.vector_registers * 3 / 4 / vectors);
-  rows = std::max<std::int64_t>(1, std::min(rows, batch));
+std::int64_t RowsOf(std::int64_t batch, std::int64_t most) {
+  std::int64_t rows = std::min({kMaxRows, most, batch});
   // A last block with fewer rows would keep its sums in memory.
   if (batch < 2 * kMaxRows) {
     while (batch % rows != 0) --rows;
@@ -45,16 +45,22 @@ bool IsWorthThreads(const Tensor& sums) {
          weights * PlannedExtent(sums.shape()[1]) >= kThreadedProducts;
 }
 
-void ScheduleSums(Schedule& schedule, const Tensor& sums, const Target& target) {
-  const ColumnBlocks blocks = BlocksOf(ExtentOf(sums, 2), sums.dtype(), target);
+// All sums of a layer have the same choices.
+void ScheduleSums(const OpSchedule& s, const Tensor& sums) {
+  Schedule& schedule = s.schedule;
+  const ColumnBlocks blocks = BlocksOf(ExtentOf(sums, 2), sums.dtype(), s.target);
   const Tensor tile = schedule.CacheWrite(sums, "local");
   Stage& whole = schedule[sums];
-  const std::int64_t rows = RowsOf(PlannedExtent(sums.shape()[1]), blocks.vectors, target);
+  const std::int64_t batch = PlannedExtent(sums.shape()[1]);
+  const std::int64_t most = std::max<std::int64_t>(1, MaxSums(s.target) / blocks.vectors);
+  const std::int64_t rows =
+      TileSideIn(&s.config, "rows", RowsOf(batch, most), std::min(batch, most), s.target);
   const auto [row_block, row] = whole.Split(whole.axis(1), rows);
   const auto [column_block, column] = whole.Split(whole.axis(2), blocks.width());
   // All rows of the batch read a block of the weight while it is in the cache.
   whole.Reorder({column_block, row_block, row, column});
-  if (IsWorthThreads(sums)) whole.Parallel(column_block);
+  if (s.config.Knob("parallel", {0, 1}, IsWorthThreads(sums) ? 1 : 0) != 0)
+    whole.Parallel(column_block);
   whole.Vectorize(whole.Split(column, blocks.lanes).second);
   Stage& part = schedule[tile];
   part.ComputeAt(whole, row_block);
@@ -84,7 +90,7 @@ void ScheduleRecurrence(const OpSchedule& s) {
     if (!op->is_compute()) continue;
     const Tensor tensor(op, 0);
     if (std::holds_alternative<te::RecurrentSums>(op->label.hint)) {
-      ScheduleSums(s.schedule, tensor, s.target);
+      ScheduleSums(s, tensor);
       continue;
     }
     Stage& stage = s.schedule[tensor];

@@ -319,6 +319,41 @@ TEST(PassManagerTest, APassThatDoesNotLeaveWhatItSaysIsNamed) {
   EXPECT_THAT(error.notes(), ElementsAre("in the pass Lies"));
 }
 
+// Counts how often it is run in place.
+Pipeline CountsInPlace(int* count, Flow flow) {
+  return {{.name = "InPlace",
+           .function = [](const Module& m) { return m; },
+           .flow = flow,
+           .in_place =
+               [count](Module* m) {
+                 ++*count;
+                 *m = InferType(*m);
+                 return true;
+               }}};
+}
+
+TEST(PassManagerTest, APassThatWorksInPlaceSaysWhetherItChangedTheModule) {
+  int count = 0;
+  PassReport report;
+  const Module typed = RunPasses(CountsInPlace(&count, Flow::kStraight),
+                                 Parse("def @main(%x: Tensor[(4), float32]) { exp(%x) }"),
+                                 {.verify = true, .report = &report});
+  EXPECT_EQ(count, 1);
+  ASSERT_EQ(report.size(), 1U);
+  EXPECT_TRUE(report[0].changed);
+  EXPECT_TRUE(Holds(Fact::kTyped, typed));
+}
+
+TEST(PassManagerTest, APassOfStraightCodeDoesNotWorkInPlaceWhereThereAreIfs) {
+  const Module branches = Parse(
+      "def @main(%c: bool, %x: Tensor[(4), float32]) { if (%c) { exp(%x) } else { tanh(%x) } }");
+  int count = 0;
+  RunPasses(CountsInPlace(&count, Flow::kStraight), branches, {});
+  EXPECT_EQ(count, 0);
+  RunPasses(CountsInPlace(&count, Flow::kWhole), branches, {});
+  EXPECT_EQ(count, 1);
+}
+
 TEST(PipelineTest, AnUnknownPassIsRefusedWithASuggestion) {
   const Error error = ErrorOf([] { FindPass("FuseOp", Evaluate); });
   EXPECT_EQ(error.code(), absl::StatusCode::kNotFound);

@@ -100,6 +100,47 @@ TEST_F(TuneTest, EveryTileOfAConvolutionIsRight) {
   }
 }
 
+TEST_F(TuneTest, TilesOfALayerAreRight) {
+  for (const char* text :
+       {"def @main(%x: Tensor[(1, 4, 3, 90), float32], %w: Tensor[(4, 1, 5, 5), float32]) {\n"
+        "  nn.conv2d(%x, %w, groups=4, padding=[2, 2])\n}",
+        "def @main(%x: Tensor[(1, 4, 28, 31), float32], %w: Tensor[(4, 1, 3, 3), float32]) {\n"
+        "  nn.conv2d(%x, %w, groups=4, padding=[1, 1])\n}",
+        "def @main(%x: Tensor[(1, 4, 13, 13), float32], %w: Tensor[(4, 1, 7, 7), float32]) {\n"
+        "  nn.conv2d(%x, %w, groups=4, padding=[3, 3])\n}",
+        "def @main(%x: Tensor[(1, 4, 23, 37), float32], %w: Tensor[(4, 1, 5, 5), float32]) {\n"
+        "  nn.conv2d(%x, %w, groups=4, padding=[2, 2], strides=[2, 2])\n}",
+        "def @main(%x: Tensor[(1, 9, 11, 40), float32], %w: Tensor[(40, 1, 3, 3), float32]) {\n"
+        "  nn.conv2d(%x, %w, groups=40, padding=[1, 1], data_layout=\"NHWC\")\n}",
+        "def @main(%x: Tensor[(5, 3, 111), float32], %w: Tensor[(111, 37), float32],\n"
+        "          %b: Tensor[(111), float32], %n: Tensor[(3), int64],\n"
+        "          %h: Tensor[(3, 37), float32]) {\n  nn.gru(%x, %w, %b, %n, %h)\n}"}) {
+    const ir::Module module = Parsed(text);
+    const runtime::Inputs inputs = RandomInputs(module, 5);
+    const auto expected = Interpreted(module, inputs);
+    CompileOptions usual_options = {.threads = 1};
+    // Of channels last, oneDNN is the default.
+    if (std::string_view(text).find("NHWC") != std::string_view::npos)
+      usual_options = OptionsBy({Won(module, "te.conv2d.depthwise_channels_last")});
+    const strategies::Choice usual = ChoiceIn(module, usual_options);
+    const std::vector<strategies::Config::Choice> choices = usual.config.choices();
+    ASSERT_FALSE(choices.empty()) << usual.Explanation();
+    for (const strategies::Config::Choice& choice : choices) {
+      EXPECT_GT(choice.values.size(), 1U) << choice.name;
+      const std::vector<std::int64_t>& all = choice.values;
+      for (const std::int64_t value : {all.front(), all[all.size() / 2], all.back()}) {
+        const std::string tile = StrCat(usual.implementation, " ", choice.name, "=", value);
+        CompileOptions options = OptionsBy({Won(module, tile)});
+        options.check_bounds = true;
+        const strategies::Choice chosen = ChoiceIn(module, options);
+        EXPECT_EQ(chosen.implementation, usual.implementation);
+        EXPECT_EQ(chosen.config.Values().at(choice.name), value) << chosen.Explanation();
+        ExpectClose(Compile(module, options).value().Run(inputs).value(), expected);
+      }
+    }
+  }
+}
+
 TEST_F(TuneTest, WithoutRecordsNothingChanges) {
   const ir::Module module = Products();
   const CompileOptions options = OptionsBy({});

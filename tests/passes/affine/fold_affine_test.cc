@@ -1,7 +1,12 @@
 // Scales and shifts around convolutions and matrix products end in a weight and one addition.
 #include "tenon/passes/affine/fold_affine.h"
 
+#include <memory>
+#include <vector>
+
+#include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
+#include "tenon/passes/affine/fold_affine_weights.h"
 #include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/passes/simplify/simplify_inference.h"
 #include "tenon/tests/passes/algebra_testing.h"
@@ -409,6 +414,65 @@ TEST(FoldAffineTest, LargeWeightsAreScaledWholeAndWhatVanishesIsCounted) {
     ASSERT_EQ(values[i], vanishes ? 0 : static_cast<float>(elements[i] * scale)) << i;
   }
   EXPECT_EQ(report.flushed, vanished);
+}
+
+// Two products by constant weights, each with a scale after it. The weights say when they are
+// freed.
+Module TwoScaledProducts(std::vector<std::weak_ptr<std::vector<float>>>* weights) {
+  ir::Expr e = ir::Var::Make("x", ir::TensorType({1, 3}, Float32));
+  for (int i = 0; i < 2; ++i) {
+    const auto elements = std::make_shared<std::vector<float>>(9, 2.0F);
+    weights->push_back(elements);
+    const NDArray weight = NDArray::View({3, 3}, Float32, elements->data(), elements);
+    e = ops::Multiply(ops::Dense(e, ir::Constant::Make(weight)), ops::Scalar(3.0));
+  }
+  return InferType(Module::FromExpr(e));
+}
+
+TEST(FoldAffineTest, InPlaceOldWeightsAreFreed) {
+  std::vector<std::weak_ptr<std::vector<float>>> old;
+  Module module = TwoScaledProducts(&old);
+  EXPECT_TRUE(FoldAffine(&module));
+  for (const auto& weight : old) EXPECT_TRUE(weight.expired());
+  int weights = 0;
+  ir::VisitPostOrder(module.Main().body, [&](const ir::Expr& e) {
+    if (const auto* weight = e.As<ir::ConstantNode>()) {
+      ++weights;
+      EXPECT_THAT(weight->data.ToVector<float>(), ::testing::Each(6.0F));
+    }
+  });
+  EXPECT_EQ(weights, 2);
+}
+
+TEST(FoldAffineTest, AModuleThatSomebodyHoldsKeepsItsWeights) {
+  std::vector<std::weak_ptr<std::vector<float>>> old;
+  const Module held = TwoScaledProducts(&old);
+  Module module = held;
+  EXPECT_TRUE(FoldAffine(&module));
+  for (const auto& weight : old) {
+    ASSERT_FALSE(weight.expired());
+    EXPECT_THAT(*weight.lock(), ::testing::Each(2.0F));
+  }
+}
+
+TEST(ScaledWeightsTest, OldWeightsAreFreedOneByOne) {
+  std::vector<std::weak_ptr<std::vector<float>>> old;
+  ScaledWeights later;
+  std::vector<NDArray> made;
+  for (int i = 0; i < 3; ++i) {
+    const auto elements = std::make_shared<std::vector<float>>(6, 1.0F);
+    old.push_back(elements);
+    made.push_back(later.Add({.weight = NDArray::View({2, 3}, Float32, elements->data(), elements),
+                              .axes = {.outputs = {0}, .inputs = {1}},
+                              .out = {2, 3},
+                              .in = {1, 10, 100}}));
+  }
+  later.Compute();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(old[static_cast<std::size_t>(i)].expired()) << i;
+    EXPECT_THAT(made[static_cast<std::size_t>(i)].ToVector<float>(),
+                ElementsAre(2, 20, 200, 3, 30, 300));
+  }
 }
 
 TEST(FoldAffineTest, ValuesTooSmallToBeNormalBecomeZeroAndAreCounted) {
