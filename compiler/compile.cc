@@ -165,18 +165,27 @@ struct FusedForAll {
   compiler::SymbolicKernels kernels;  // with what the module needs before it is fused
 };
 
-// What the module needs of those variables that it has when it is fused.
-std::vector<ExtentCondition> NeedsOf(const ir::Module& module, const ir::Module& fused) {
-  return compiler::SolvedFor(passes::ConditionsOf(module),
-                             compiler::SymbolsOfPart(fused.Get("main")));
+struct FusedModule {
+  ir::Module fused;
+  // What the module needs, before it is fused, of those variables that it then has.
+  std::vector<ExtentCondition> needs;
+};
+
+// Weights that nobody else holds are freed as passes replace them.
+FusedModule FuseForAll(ir::Module module, const CompileOptions& options) {
+  Prepare(module, options);
+  module = compiler::NameExtents(module);
+  const std::vector<ExtentCondition> conditions = passes::ConditionsOf(module);
+  FusedModule made{.fused = Fused(std::move(module), options), .needs = {}};
+  made.needs = compiler::SolvedFor(conditions, compiler::SymbolsOfPart(made.fused.Get("main")));
+  return made;
 }
 
 FusedForAll LowerForAll(const ir::Module& module, const CompileOptions& options) {
-  Prepare(module, options);
-  const ir::Module named = compiler::NameExtents(module);
-  FusedForAll made{.fused = Fused(named, options), .kernels = {}};
+  auto [fused, needs] = FuseForAll(module, options);
+  FusedForAll made{.fused = std::move(fused), .kernels = {}};
   made.kernels = compiler::LowerSymbolicKernels(made.fused, StrategyOf(options, false));
-  compiler::AddConditions(NeedsOf(named, made.fused), &made.kernels.conditions);
+  compiler::AddConditions(needs, &made.kernels.conditions);
   return made;
 }
 
@@ -190,13 +199,11 @@ Lowered PlanSymbolic(FusedForAll made, const CompileOptions& options) {
   return lowered;
 }
 
-Executable CompileSymbolic(const ir::Module& module, const CompileOptions& options) {
-  Prepare(module, options);
+Executable CompileSymbolic(ir::Module module, const CompileOptions& options) {
   const jit::ScopedThreads threads(options.threads);
   const bool defer = !options.cache_dir.empty();
-  const ir::Module named = compiler::NameExtents(module);
-  const ir::Module fused = Fused(named, options);
-  std::vector<ExtentCondition> needs = NeedsOf(named, fused), limits;
+  auto [fused, needs] = FuseForAll(std::move(module), options);
+  std::vector<ExtentCondition> limits;
   // Values beyond these are refused. Others that do not suit the plan for all get their own
   // kernels.
   std::ranges::copy_if(needs, std::back_inserter(limits), [](const ExtentCondition& need) {
@@ -267,7 +274,7 @@ Executable DoCompile(ir::Module module, const CompileOptions& options) {
   if (module.Find("main")) {
     if (BecomesProgram(module)) return Named(CompileProgram(module, options), std::move(names));
     if (compiler::HasSymbols(module))
-      return Named(CompileSymbolic(module, options), std::move(names));
+      return Named(CompileSymbolic(std::move(module), options), std::move(names));
   }
   const Lowering lowering = {.defers = !options.cache_dir.empty(), .keeps_module = false};
   return Named(DoLink(DoLower(std::move(module), options, lowering), options), std::move(names));

@@ -31,9 +31,9 @@ struct ScaleLosses {
 // What the multiplication loses. It is computed, and its results are dropped.
 ScaleLosses LossesOf(const WeightScale& scale);
 
-// Weights that are computed later than room is made for them. By then nothing but this list may
-// hold the weights they come from, which are freed one by one: the old and the new weights never
-// take memory at once.
+// Weights that are computed later than room is made for them. If nothing else holds the weights
+// they come from by then, these are freed one by one, and the old and the new ones never take memory
+// at once.
 //
 //   ScaledWeights later;
 //   Expr weight = Constant::Make(later.Add(scale));

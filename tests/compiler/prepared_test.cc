@@ -71,6 +71,28 @@ TEST(PreparedTest, AModuleGivenAwayLetsItsWeightsGo) {
   ExpectClose(results, Interpreted(graph(w), {{"x", inputs.at("x")}, {"w", values}}));
 }
 
+// Such a module stays with the compiled model, but not what passes replaced.
+TEST(PreparedTest, AModuleWithVariablesLetsWeightsGoThatScalesWereFoldedInto) {
+  const NDArray values = Weight(1);
+  auto owner = std::make_shared<NDArray>(values);
+  const std::weak_ptr<NDArray> is_held = owner;
+  const auto graph = [](const Dim& batch, const ir::Expr& weight) {
+    const ir::Var x = ir::Var::Make("x", ir::TensorType({batch, 16, 9, 11}, Float32));
+    return ir::Module::FromExpr(
+        ops::Multiply(ops::Conv2D(x, weight, {.padding = {1, 1}}), ops::Scalar(3.0)));
+  };
+  ir::Module module =
+      graph(Dim::Symbol("n"),
+            ir::Constant::Make(NDArray::View(values.shape(), values.dtype(), values.raw(),
+                                             std::exchange(owner, nullptr))));
+  const Executable exe = ValueOrThrow(Compile(std::move(module), kTeOnly));
+  EXPECT_TRUE(is_held.expired());
+  const NDArray x = Random({2, 16, 9, 11}, 4);
+  const ir::Var w = ir::Var::Make("w", ir::TensorType({40, 16, 3, 3}, Float32));
+  ExpectClose(ValueOrThrow(exe.Run({{"x", x}})),
+              Interpreted(graph(2, w), {{"x", x}, {"w", values}}));
+}
+
 TEST(PreparedTest, AVariableWeightIsPackedAtEachRun) {
   const ir::Var x = Image();
   const ir::Var w = ir::Var::Make("w", ir::TensorType({40, 16, 3, 3}, Float32));

@@ -463,7 +463,7 @@ TEST(ScaledWeightsTest, OldWeightsAreFreedOneByOne) {
     const auto elements = std::make_shared<std::vector<float>>(6, 1.0F);
     old.push_back(elements);
     made.push_back(later.Add({.weight = NDArray::View({2, 3}, Float32, elements->data(), elements),
-                              .axes = {.outputs = {0}, .inputs = {1}},
+                              .axes = {.inputs = {1}, .outputs = {0}},
                               .out = {2, 3},
                               .in = {1, 10, 100}}));
   }
