@@ -60,7 +60,10 @@ RawData ExternalData::Of(const onnx::TensorProto& tensor, const std::string& wha
   if (offset > file->size() || length > rest)
     throw InvalidArgument(StrCat(what, " keeps its data in ", length, " bytes of ", location,
                                  " from ", offset, " on; the file has ", file->size()));
-  return {file->bytes().substr(offset, length), file};
+  const std::string_view bytes = file->bytes().substr(offset, length);
+  return {.bytes = bytes,
+          .owner = MappedFile::OwnerOf(file, bytes),
+          .forget = [file](std::string_view part) { file->Forget(part); }};
 }
 
 }  // namespace tenon::onnx_import

@@ -21,6 +21,7 @@ class ExternalData {
   explicit ExternalData(std::optional<std::string> folder) : folder_(std::move(folder)) {}
 
   // The tensor's bytes. Its file is mapped once, and stays mapped while anyone holds a part of it.
+  // A part that nobody holds takes no memory.
   // Throws InvalidArgument, naming the tensor and the file, for a location that is missing,
   // absolute or outside the folder, and for an offset or length that is not a number or exceeds the
   // file. Throws NotFound for a file that cannot be opened, Unimplemented when there is no folder.

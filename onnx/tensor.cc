@@ -53,14 +53,17 @@ void ToTensorProto(const NDArray& array, const std::string& name, TensorProto* t
 
 namespace {
 
-// Most of the time goes into new pages, so threads share the work.
-void CopyBytes(std::string_view bytes, char* to) {
+// Most of the time goes into new pages, so threads share the work. Each part is forgotten when it
+// is copied: a large weight is never in memory twice.
+void CopyBytes(const RawData& raw, char* to) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
+  const std::string_view bytes = raw.bytes;
   std::atomic<std::size_t> next{0};
   OnThreads(CeilDiv(bytes.size(), kPart), [&] {
     for (std::size_t at = next.fetch_add(kPart); at < bytes.size(); at = next.fetch_add(kPart)) {
       const std::string_view part = bytes.substr(at, kPart);
       std::memcpy(to + at, part.data(), part.size());
+      if (raw.forget) raw.forget(part);
     }
   });
 }
@@ -177,7 +180,7 @@ NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
   NDArray array = NDArray::Empty(shape, dtype);
   if (wanted == 0) return array;
   if (is_raw) {
-    CopyBytes(bytes, static_cast<char*>(array.raw()));
+    CopyBytes(raw.value_or(RawData{bytes, nullptr}), static_cast<char*>(array.raw()));
   } else if (dtype == Float32) {
     CopyTyped(tensor.float_data(), array, what);
   } else if (dtype == Float64) {

@@ -2,6 +2,7 @@
 #ifndef TENON_ONNX_TENSOR_H_
 #define TENON_ONNX_TENSOR_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ DataType ToDataType(int onnx_type, const std::string& what);
 struct RawData {
   std::string_view bytes;
   std::shared_ptr<const void> owner;  // keeps the bytes; null: they must be copied
+  // Called with parts of the bytes that have been copied, by several threads; may be null.
+  std::function<void(std::string_view part)> forget = nullptr;
 };
 // `raw`, when given, replaces the tensor's own data. It is used in place when it has an owner and
 // the alignment of arrays. Throws InvalidArgument when the data does not fit the shape,

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -48,6 +49,13 @@ void MappedFile::Forget(std::string_view part) const {
   const std::size_t end =
       (static_cast<std::size_t>(part.data() - data_) + part.size()) / page * page;
   if (begin < end) madvise(data_ + begin, end - begin, MADV_DONTNEED);
+}
+
+std::shared_ptr<const void> MappedFile::OwnerOf(std::shared_ptr<const MappedFile> file,
+                                                std::string_view part) {
+  const void* data = part.data();
+  return std::shared_ptr<const void>(
+      data, [file = std::move(file), part](const void*) { file->Forget(part); });
 }
 
 MappedFile::~MappedFile() {

@@ -31,6 +31,9 @@ class MappedFile {
   // Returns the memory of `part`, a part of bytes(), to the system. The next access reads the file
   // again, so anything written there is lost.
   void Forget(std::string_view part) const;
+  // An owner of a part of bytes(): it keeps the file mapped, and forgets the part when it dies.
+  static std::shared_ptr<const void> OwnerOf(std::shared_ptr<const MappedFile> file,
+                                             std::string_view part);
 
  private:
   MappedFile(char* data, std::size_t size) : data_(data), size_(size) {}

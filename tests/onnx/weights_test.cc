@@ -1,4 +1,6 @@
 // Where weights come from: the model's own bytes, copied once, and files beside it, used in place.
+#include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -10,6 +12,7 @@
 #include "tenon/onnx/export.h"
 #include "tenon/onnx/model.h"
 #include "tenon/onnx/strip_raw_data.h"
+#include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
@@ -183,6 +186,27 @@ TEST_F(WeightsTest, BytesWithoutAFileHaveNoOtherFiles) {
   const auto module = ImportOnnx(model.SerializeAsString(), {});
   EXPECT_EQ(module.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(module.status().message()), HasSubstr("keeps its data in another file"));
+}
+
+// What is forgotten is overwritten here: a file would be read again, and its bytes are the same.
+TEST(RawDataTest, EachPartThatIsCopiedIsForgottenOnce) {
+  constexpr std::size_t kBytes = (std::size_t{5} << 20) + 12;
+  std::string bytes(kBytes, 'a');
+  for (std::size_t i = 0; i < kBytes; ++i) bytes[i] = static_cast<char>(i * 31 % 127);
+  const std::string original = bytes;
+  std::atomic<std::size_t> forgotten{0}, calls{0};
+  onnx::TensorProto tensor;
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  tensor.add_dims(static_cast<std::int64_t>(kBytes / 4));
+  const NDArray array = ToNDArray(
+      tensor, "w", RawData{.bytes = bytes, .owner = nullptr, .forget = [&](std::string_view part) {
+                             std::fill_n(const_cast<char*>(part.data()), part.size(), '\0');
+                             forgotten += part.size();
+                             ++calls;
+                           }});
+  EXPECT_EQ(std::memcmp(array.raw(), original.data(), kBytes), 0);
+  EXPECT_EQ(forgotten, kBytes);
+  EXPECT_GT(calls, 4U) << "a large weight is forgotten while it is copied";
 }
 
 TEST(StripRawDataTest, TakesTheDataAndLeavesTheRest) {

@@ -66,6 +66,20 @@ TEST_F(MappedFileTest, ForgetsWholePagesOfAPart) {
   EXPECT_EQ(file->bytes()[6], 'x');
 }
 
+TEST_F(MappedFileTest, AnOwnerKeepsTheFileAndForgetsItsPart) {
+  Write(std::string(3 * 65536, 'a'));
+  auto file = MappedFile::Open(path_);
+  std::fill_n(file->data(), file->size(), 'x');
+  const std::string_view bytes = file->bytes();
+  auto first = MappedFile::OwnerOf(file, bytes.substr(0, 65536));
+  const auto second = MappedFile::OwnerOf(file, bytes.substr(65536));
+  EXPECT_EQ(first.get(), bytes.data());
+  file = nullptr;
+  first = nullptr;
+  EXPECT_EQ(bytes[65535], 'a');
+  EXPECT_EQ(bytes[65536], 'x');
+}
+
 TEST_F(MappedFileTest, OutlivesTheName) {
   Write("abc");
   const auto file = MappedFile::Open(path_);
