@@ -42,6 +42,7 @@ absl::StatusOr<ir::Module> ImportOnnx(std::string_view, const ImportOptions&,
   return Absent(source);
 }
 std::vector<std::string> SupportedOnnxOps() { return {}; }
+std::string OnnxOpsMarkdown() { return {}; }
 
 }  // namespace onnx_import
 

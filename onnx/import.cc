@@ -7,7 +7,6 @@
 #include "tenon/ir/module_builder.h"
 #include "tenon/ir/parse_extents.h"
 #include "tenon/ir/result_names.h"
-#include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/graph_importer.h"
 #include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/external_data.h"
@@ -18,7 +17,6 @@
 #include "tenon/onnx/sort_nodes.h"
 #include "tenon/onnx/strip_raw_data.h"
 #include "tenon/onnx/tensor.h"
-#include "tenon/onnx/user_conversions.h"
 #include "tenon/passes/declared_limits.h"
 #include "tenon/passes/simplify/dead_code.h"
 #include "tenon/support/error.h"
@@ -26,68 +24,6 @@
 #include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
-namespace {
-
-constexpr const char* kMicrosoft = "com.microsoft";
-
-}  // namespace
-
-const ConverterTable& Converters() {
-  static const ConverterTable table = [] {
-    ConverterTable made;
-    AddActivationConverters(&made);
-    AddAttentionConverters(&made);
-    AddCastConverters(&made);
-    AddControlConverters(&made);
-    AddConvConverters(&made);
-    AddEinsumConverters(&made);
-    AddElementwiseConverters(&made);
-    AddImageConverters(&made);
-    AddIndexConverters(&made);
-    AddLinearAttentionConverters(&made);
-    AddLossConverters(&made);
-    AddRecurrentConverters(&made);
-    AddQuantizeConverters(&made);
-    AddQuantizeLinearConverters(&made);
-    AddReduceConverters(&made);
-    AddSampleConverters(&made);
-    AddSequenceConverters(&made);
-    AddSignalConverters(&made);
-    AddSliceConverters(&made);
-    AddShapeConverters(&made);
-    AddNnConverters(&made);
-    AddNormConverters(&made);
-    AddPadConverters(&made);
-    AddPoolConverters(&made);
-    AddTextConverters(&made);
-    AddVisionConverters(&made);
-    return made;
-  }();
-  return table;
-}
-
-const ConverterTable& MicrosoftConverters() {
-  static const ConverterTable table = [] {
-    ConverterTable made;
-    AddMicrosoftConverters(&made);
-    AddMicrosoftAttentionConverters(&made);
-    AddMicrosoftBlockConverters(&made);
-    AddMicrosoftEmbeddingConverters(&made);
-    AddMicrosoftGroupQueryConverters(&made);
-    AddMicrosoftQuantizeConverters(&made);
-    return made;
-  }();
-  return table;
-}
-
-const Converter* FindConverter(const std::string& domain, const std::string& type) {
-  if (const Converter* user = FindUserConverter(domain, type)) return user;
-  if (!IsDefaultDomain(domain) && domain != kMicrosoft) return nullptr;
-  const ConverterTable& table = IsDefaultDomain(domain) ? Converters() : MicrosoftConverters();
-  const auto found = table.find(type);
-  return found == table.end() ? nullptr : &found->second;
-}
-
 namespace {
 
 // The size limit of protobuf.
@@ -346,6 +282,7 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
       raw = files.Of(tensor, what);
     } else if (const auto& data = stripped->raw.at(static_cast<std::size_t>(i))) {
       raw = {*data, nullptr};
+      if (file != nullptr) raw->forget = [&](std::string_view part) { file->Forget(part); };
     }
     const NDArray array = ToNDArray(tensor, what, raw);
     const Expr value = ir::Constant::Make(array);
@@ -353,8 +290,6 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
       throw InvalidArgument(what + " is given twice");
     if (const NarrowType* narrow = FindNarrowType(tensor.data_type()))
       state->narrow.emplace(value, narrow);
-    // Copied data need not be in memory twice.
-    if (raw && raw->owner == nullptr && file != nullptr) file->Forget(raw->bytes);
     tensor.Clear();
   }
   std::set<std::string> names;
@@ -418,14 +353,6 @@ absl::StatusOr<ir::Module> LoadOnnx(const std::string& path, const ImportOptions
   absl::StatusOr<OnnxModel> model = OnnxModel::Load(path);
   if (!model.ok()) return model.status();
   return model->Import(options);
-}
-
-std::vector<std::string> SupportedOnnxOps() {
-  std::vector<std::string> names;
-  for (const auto& entry : Converters()) names.push_back(entry.first);
-  for (const auto& entry : MicrosoftConverters())
-    names.push_back(StrCat(kMicrosoft, ".", entry.first));
-  return names;
 }
 
 }  // namespace tenon::onnx_import

@@ -63,6 +63,8 @@ absl::StatusOr<ir::Module> ImportOnnx(std::string_view bytes, const ImportOption
                                       const std::string& source = "model");
 // ONNX operator types that can be imported, sorted. Those of another domain begin with its name.
 std::vector<std::string> SupportedOnnxOps();
+// What docs/onnx.md says of them: those that are taken whole, and the limits of the others.
+std::string OnnxOpsMarkdown();
 
 }  // namespace tenon::onnx_import
 

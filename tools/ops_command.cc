@@ -62,6 +62,10 @@ void PrintOne(const ops::OpDef& op) {
 }
 
 void Print(const OpsArguments& arguments) {
+  if (arguments.onnx && arguments.markdown) {
+    std::fputs(onnx_import::OnnxOpsMarkdown().c_str(), stdout);
+    return;
+  }
   if (arguments.onnx) {
     for (const std::string& name : onnx_import::SupportedOnnxOps()) std::puts(name.c_str());
     return;
@@ -88,7 +92,8 @@ void AddOpsCommand(CLI::App* app) {
       ->check(WholeNumber(1, 11));
   command->add_flag("--onnx", arguments->onnx, "the ONNX operators that can be imported");
   command->add_flag("--markdown", arguments->markdown,
-                    "every operator in full, as in docs/operators.md");
+                    "every operator in full, as in docs/operators.md; with --onnx, the limits of "
+                    "ONNX operators, as in docs/onnx.md");
   command->add_option("--plugin", arguments->plugins, "shared object that registers operators")
       ->type_name("FILE.so");
   command->callback([arguments] { Print(*arguments); });

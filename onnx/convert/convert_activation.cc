@@ -208,7 +208,7 @@ void AddActivationConverters(ConverterTable* table) {
   t["Selu"] = Selu;
   t["Shrink"] = Shrink;
   t["Softsign"] = Softsign;
-  t["SwiGLU"] = SwiGlu;
+  t["SwiGLU"] = Converter(SwiGlu).With({.other = "see [opset 28](#opset-28)"});
   t["Swish"] = Swish;
   t["ThresholdedRelu"] = ThresholdedRelu;
 }

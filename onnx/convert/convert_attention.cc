@@ -191,9 +191,11 @@ std::vector<Expr> TensorScatter(Node& node) {
 
 void AddAttentionConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["Attention"] = Attention;
+  t["Attention"] = Converter(Attention).With(
+      {.other = "masks that depend on places need known numbers of queries and keys, except a "
+                "causal one; the scale is not 0"});
   t["RotaryEmbedding"] = RotaryEmbedding;
-  t["TensorScatter"] = TensorScatter;
+  t["TensorScatter"] = Converter(TensorScatter).With({.other = "extents known at import"});
 }
 
 }  // namespace tenon::onnx_import

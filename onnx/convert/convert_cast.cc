@@ -58,9 +58,9 @@ std::vector<Expr> BitCast(Node& node) {
 
 void AddCastConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["BitCast"] = BitCast;
-  t["Cast"] = Cast;
-  t["CastLike"] = CastLike;
+  t["BitCast"] = Converter(BitCast).With({.other = "numbers of 8 to 64 bits"});
+  t["Cast"] = Converter(Cast).With({.other = "to numbers and bool; not to float8e8m0"});
+  t["CastLike"] = Converter(CastLike).With({.other = "as Cast"});
 }
 
 }  // namespace tenon::onnx_import

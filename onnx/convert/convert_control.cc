@@ -325,9 +325,15 @@ std::vector<Expr> Scan(Node& node) {
 
 void AddControlConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["If"] = If;
-  t["Loop"] = Loop;
-  t["Scan"] = Scan;
+  t["If"] = Converter(If).With(
+      {.other = "with a condition computed at run time, the results of both branches must have one "
+                "type, except for extents; one branch runs"});
+  t["Loop"] =
+      Converter(Loop).With({.other = "a loop whose values change their element type or number of "
+                                     "axes has up to 4096 turns, which are known at import"});
+  t["Scan"] =
+      Converter(Scan).With({.other = "in opset 8 without lengths of sequences; states that change "
+                                     "their element type or number of axes for up to 4096 steps"});
 }
 
 }  // namespace tenon::onnx_import

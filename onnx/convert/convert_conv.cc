@@ -146,8 +146,8 @@ std::vector<Expr> ConvTranspose(Node& node) {
 }  // namespace
 
 void AddConvConverters(ConverterTable* table) {
-  (*table)["Conv"] = Conv;
-  (*table)["ConvTranspose"] = ConvTranspose;
+  (*table)["Conv"] = Converter(Conv).With({.other = "one to three spatial axes"});
+  (*table)["ConvTranspose"] = Converter(ConvTranspose).With({.other = "one to three spatial axes"});
 }
 
 }  // namespace tenon::onnx_import

@@ -207,6 +207,9 @@ std::vector<Expr> Einsum(Node& node) {
 
 }  // namespace
 
-void AddEinsumConverters(ConverterTable* table) { (*table)["Einsum"] = Einsum; }
+void AddEinsumConverters(ConverterTable* table) {
+  (*table)["Einsum"] = Converter(Einsum).With(
+      {.other = "an extent that two inputs have has one name in both, or is known at import"});
+}
 
 }  // namespace tenon::onnx_import

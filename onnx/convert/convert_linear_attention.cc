@@ -244,7 +244,7 @@ std::vector<Expr> CausalConvWithState(Node& node) {
 
 void AddLinearAttentionConverters(ConverterTable* table) {
   (*table)["CausalConvWithState"] = CausalConvWithState;
-  (*table)["LinearAttention"] = LinearAttention;
+  (*table)["LinearAttention"] = Converter(LinearAttention).With({.other = "no erase gate"});
 }
 
 }  // namespace tenon::onnx_import

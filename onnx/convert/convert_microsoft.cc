@@ -114,9 +114,10 @@ void AddMicrosoftConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["BiasGelu"] = Gelu;
   t["FastGelu"] = FastGelu;
-  t["FusedConv"] = FusedConv;
-  t["FusedGemm"] = FusedGemm;
-  t["FusedMatMul"] = FusedMatMul;
+  t["FusedConv"] = Converter(FusedConv).With(
+      {.other = "one to three spatial axes; Relu, Sigmoid, Tanh, LeakyRelu, Clip, HardSigmoid"});
+  t["FusedGemm"] = Converter(FusedGemm).With({.other = "the same activations"});
+  t["FusedMatMul"] = Converter(FusedMatMul).With({.other = "no transBatchA and transBatchB"});
   t["Gelu"] = Gelu;
   t["QuickGelu"] = QuickGelu;
 }

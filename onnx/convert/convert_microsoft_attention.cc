@@ -146,9 +146,12 @@ std::vector<Expr> MultiHeadAttention(Node& node) {
 
 void AddMicrosoftAttentionConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["Attention"] = Attention;
-  t["MultiHeadAttention"] = MultiHeadAttention;
-  t["QAttention"] = QAttention;
+  t["Attention"] = Converter(Attention).With(
+      {.other = "masks of one to three axes; no do_rotary and no past that shares its memory"});
+  t["MultiHeadAttention"] =
+      Converter(MultiHeadAttention)
+          .With({.other = "as Attention; query, key and value are separate tensors"});
+  t["QAttention"] = Converter(QAttention).With({.other = "as Attention; int8 and uint8"});
 }
 
 }  // namespace tenon::onnx_import

@@ -101,6 +101,10 @@ std::vector<Expr> MatMulNBits(Node& node) {
 
 }  // namespace
 
-void AddMicrosoftBlockConverters(ConverterTable* table) { (*table)["MatMulNBits"] = MatMulNBits; }
+void AddMicrosoftBlockConverters(ConverterTable* table) {
+  (*table)["MatMulNBits"] = Converter(MatMulNBits)
+                                .With({.known = {{1, "B"}, {2, "scales"}, {3, "zero_points"}},
+                                       .other = "2, 4 and 8 bits; no g_idx"});
+}
 
 }  // namespace tenon::onnx_import

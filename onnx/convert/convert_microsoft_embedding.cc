@@ -130,9 +130,12 @@ std::vector<Expr> SkipSimplifiedLayerNormalization(Node& node) {
 void AddMicrosoftEmbeddingConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["EmbedLayerNormalization"] = EmbedLayerNormalization;
-  t["RotaryEmbedding"] = RotaryEmbedding;
-  t["SkipLayerNormalization"] = SkipLayerNormalization;
-  t["SkipSimplifiedLayerNormalization"] = SkipSimplifiedLayerNormalization;
+  t["RotaryEmbedding"] =
+      Converter(RotaryEmbedding).With({.other = "no scale, no is_packed_batching"});
+  t["SkipLayerNormalization"] = Converter(SkipLayerNormalization)
+                                    .With({.other = "inference: the normalised value and the sum"});
+  t["SkipSimplifiedLayerNormalization"] =
+      Converter(SkipSimplifiedLayerNormalization).With({.other = "as SkipLayerNormalization"});
 }
 
 }  // namespace tenon::onnx_import

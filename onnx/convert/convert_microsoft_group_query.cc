@@ -192,7 +192,10 @@ std::vector<Expr> GroupQueryAttention(Node& node) {
 }  // namespace
 
 void AddMicrosoftGroupQueryConverters(ConverterTable* table) {
-  (*table)["GroupQueryAttention"] = GroupQueryAttention;
+  (*table)["GroupQueryAttention"] =
+      Converter(GroupQueryAttention)
+          .With({.known = {{6, "total_sequence_length"}},
+                 .other = "extents known at import; a cache of floats; no output of scores"});
 }
 
 }  // namespace tenon::onnx_import

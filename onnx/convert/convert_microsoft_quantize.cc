@@ -93,18 +93,23 @@ void AddMicrosoftQuantizeConverters(ConverterTable* table) {
   const auto standard = [](const char* type) {
     return Unary([type](Node& node, const Expr& x) { return Standard(node, type, x); });
   };
-  t["DequantizeLinear"] = [](Node& node) { return Converters().at("DequantizeLinear")(node); };
-  t["DynamicQuantizeMatMul"] = DynamicQuantizeMatMul;
-  t["MatMulIntegerToFloat"] = MatMulIntegerToFloat;
+  t["DequantizeLinear"] = Converter([](Node& node) {
+                            return Converters().at("DequantizeLinear")(node);
+                          }).With({.other = "as the standard's"});
+  t["DynamicQuantizeMatMul"] = Converter(DynamicQuantizeMatMul).With({.other = "int8 and uint8"});
+  t["MatMulIntegerToFloat"] = Converter(MatMulIntegerToFloat).With({.other = "int8 and uint8"});
   t["QLinearAdd"] = Binary(ops::Add);
-  t["QLinearAveragePool"] = standard("AveragePool");
+  t["QLinearAveragePool"] = standard("AveragePool").With({.other = "channels are the second axis"});
   t["QLinearConcat"] = QLinearConcat;
-  t["QLinearGlobalAveragePool"] = standard("GlobalAveragePool");
+  t["QLinearGlobalAveragePool"] =
+      standard("GlobalAveragePool").With({.other = "channels are the second axis"});
   t["QLinearLeakyRelu"] =
       Unary([](Node& node, const Expr& x) { return ops::LeakyRelu(x, node.Float("alpha", 0.01)); });
   t["QLinearMul"] = Binary(ops::Multiply);
   t["QLinearSigmoid"] = Unary([](Node&, const Expr& x) { return ops::Sigmoid(x); });
-  t["QuantizeLinear"] = [](Node& node) { return Converters().at("QuantizeLinear")(node); };
+  t["QuantizeLinear"] = Converter([](Node& node) {
+                          return Converters().at("QuantizeLinear")(node);
+                        }).With({.other = "as the standard's"});
 }
 
 }  // namespace tenon::onnx_import

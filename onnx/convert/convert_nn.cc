@@ -159,13 +159,15 @@ std::vector<Expr> Dropout(Node& node) {
 
 void AddNnConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["BatchNormalization"] = BatchNormalization;
-  t["Det"] = Det;
-  t["Dropout"] = Dropout;
+  t["BatchNormalization"] = Converter(BatchNormalization).With({.other = "inference"});
+  t["Det"] = Converter(Det).With({.other = "matrices of up to four rows"});
+  t["Dropout"] = Converter(Dropout).With(
+      {.known = {{2, "training_mode"}, {1, "ratio", "where training_mode is true"}},
+       .other = "inference, or a ratio of 0"});
   t["Gemm"] = Gemm;
   t["InstanceNormalization"] = InstanceNormalization;
-  t["LRN"] = LocalResponseNormalization;
-  t["LayerNormalization"] = LayerNormalization;
+  t["LRN"] = Converter(LocalResponseNormalization).With({.other = "windows of odd size"});
+  t["LayerNormalization"] = Converter(LayerNormalization).With({.other = "stash_type 1"});
   t["MatMul"] = MatMul;
   t["MeanVarianceNormalization"] = InFloat32(MeanVarianceNormalization);
 }

@@ -68,10 +68,11 @@ std::vector<Expr> RmsNormalization(Node& node) {
 
 void AddNormConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["GroupNormalization"] = GroupNormalization;
+  t["GroupNormalization"] = Converter(GroupNormalization).With({.other = "stash_type 1"});
   t["LpNormalization"] = InFloat32(LpNormalization);
-  t["RMSNormalization"] = RmsNormalization;
-  t["SimplifiedLayerNormalization"] = RmsNormalization;
+  t["RMSNormalization"] = Converter(RmsNormalization).With({.other = "stash_type 1"});
+  t["SimplifiedLayerNormalization"] =
+      Converter(RmsNormalization).With({.other = "as RMSNormalization; ONNX Runtime writes it"});
 }
 
 }  // namespace tenon::onnx_import

@@ -192,7 +192,9 @@ std::vector<Expr> CenterCropPad(Node& node) {
 
 void AddPadConverters(ConverterTable* table) {
   (*table)["CenterCropPad"] = CenterCropPad;
-  (*table)["Pad"] = Pad;
+  (*table)["Pad"] =
+      Converter(Pad).With({.other = "pads that a run computes, or whose axes a run gives, are at "
+                                    "least 0; the number of axes is known at import"});
 }
 
 }  // namespace tenon::onnx_import

@@ -91,9 +91,9 @@ std::vector<Expr> QLinearMatMul(Node& node) {
 
 void AddQuantizeConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["ConvInteger"] = ConvInteger;
+  t["ConvInteger"] = Converter(ConvInteger).With({.other = "int8 and uint8"});
   t["DynamicQuantizeLinear"] = DynamicQuantizeLinear;
-  t["MatMulInteger"] = MatMulInteger;
+  t["MatMulInteger"] = Converter(MatMulInteger).With({.other = "int8 and uint8"});
   t["QLinearConv"] = QLinearConv;
   t["QLinearMatMul"] = QLinearMatMul;
 }

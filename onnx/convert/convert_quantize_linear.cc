@@ -179,8 +179,12 @@ std::vector<Expr> DequantizeLinear(Node& node) {
 }  // namespace
 
 void AddQuantizeLinearConverters(ConverterTable* table) {
-  (*table)["DequantizeLinear"] = DequantizeLinear;
-  (*table)["QuantizeLinear"] = QuantizeLinear;
+  (*table)["DequantizeLinear"] =
+      Converter(DequantizeLinear).With({.other = "with blocks, extents that are numbers"});
+  (*table)["QuantizeLinear"] = Converter(QuantizeLinear)
+                                   .With({.known = {{2, "y_zero_point", "for a float8"}},
+                                          .other = "not to float8e8m0; the zero point of a float8 "
+                                                   "is 0; with blocks, extents that are numbers"});
 }
 
 }  // namespace tenon::onnx_import

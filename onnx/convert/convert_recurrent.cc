@@ -92,9 +92,12 @@ std::vector<Expr> Lstm(Node& node) {
 }  // namespace
 
 void AddRecurrentConverters(ConverterTable* table) {
-  (*table)["GRU"] = Gru;
-  (*table)["LSTM"] = Lstm;
-  (*table)["RNN"] = Rnn;
+  (*table)["GRU"] =
+      Converter(Gru).With({.other = "a loop, and not one operator of all steps, with clip, other "
+                                    "functions than Sigmoid, Tanh and Relu, 16-bit floats"});
+  (*table)["LSTM"] =
+      Converter(Lstm).With({.other = "as GRU; likewise with peepholes and input_forget"});
+  (*table)["RNN"] = Converter(Rnn).With({.other = "as GRU"});
 }
 
 }  // namespace tenon::onnx_import

@@ -196,16 +196,23 @@ Converter SoftmaxLike(const Expr& op) {
 void AddReduceConverters(ConverterTable* table) {
   const auto& known = ops::Known();
   ConverterTable& t = *table;
-  t["ReduceMax"] = Reduce(known.max, 18);
-  t["ReduceMean"] = ReduceMean;
-  t["ReduceMin"] = Reduce(known.min, 18);
-  t["ReduceProd"] = Reduce(known.prod, 18);
-  t["ReduceSum"] = Reduce(known.sum, 13);
-  t["ReduceL1"] = ReduceBetween(ops::Abs, nullptr);
-  t["ReduceL2"] = InFloat32(ReduceL2);
-  t["ReduceLogSum"] = InFloat32(OfFloats(ReduceBetween(nullptr, ops::Log)));
-  t["ReduceLogSumExp"] = InFloat32(OfFloats(ReduceLogSumExp));
-  t["ReduceSumSquare"] = InFloat32(ReduceBetween(Square, nullptr));
+  t["ReduceMax"] = Reduce(known.max, 18).With({.other = "axes as of ReduceL1"});
+  t["ReduceMean"] = Converter(ReduceMean).With({.other = "axes as of ReduceL1"});
+  t["ReduceMin"] = Reduce(known.min, 18).With({.other = "axes as of ReduceL1"});
+  t["ReduceProd"] = Reduce(known.prod, 18).With({.other = "axes as of ReduceL1"});
+  t["ReduceSum"] = Reduce(known.sum, 13).With({.other = "axes as of ReduceL1"});
+  t["ReduceL1"] =
+      ReduceBetween(ops::Abs, nullptr)
+          .With({.other = "axes of a run that are dropped, in a number known at import"});
+  t["ReduceL2"] = InFloat32(ReduceL2).With(
+      {.other =
+           "of integers, the integer part of the root, computed in float64; axes as of ReduceL1"});
+  t["ReduceLogSum"] = InFloat32(OfFloats(ReduceBetween(nullptr, ops::Log)))
+                          .With({.other = "floats; axes as of ReduceL1"});
+  t["ReduceLogSumExp"] =
+      InFloat32(OfFloats(ReduceLogSumExp)).With({.other = "floats; axes as of ReduceL1"});
+  t["ReduceSumSquare"] =
+      InFloat32(ReduceBetween(Square, nullptr)).With({.other = "axes as of ReduceL1"});
   t["ArgMax"] = ArgReduce(known.argmax);
   t["ArgMin"] = ArgReduce(known.argmin);
   t["Softmax"] = SoftmaxLike(known.softmax);

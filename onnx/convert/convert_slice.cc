@@ -257,6 +257,11 @@ std::vector<Expr> Slice(Node& node) {
 
 }  // namespace
 
-void AddSliceConverters(ConverterTable* table) { (*table)["Slice"] = Slice; }
+void AddSliceConverters(ConverterTable* table) {
+  (*table)["Slice"] = Converter(Slice).With(
+      {.known = {{4, "steps"}},
+       .other = "the number of axes is known at import; bounds that a run computes take steps of "
+                "at least 1, axes of a run steps of 1"});
+}
 
 }  // namespace tenon::onnx_import

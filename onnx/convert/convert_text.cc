@@ -156,6 +156,10 @@ std::vector<Expr> TfIdfVectorizer(Node& node) {
 
 }  // namespace
 
-void AddTextConverters(ConverterTable* table) { (*table)["TfIdfVectorizer"] = TfIdfVectorizer; }
+void AddTextConverters(ConverterTable* table) {
+  (*table)["TfIdfVectorizer"] =
+      Converter(TfIdfVectorizer)
+          .With({.other = "integers (pool_int64s); at most 4096 / n distances within n-grams"});
+}
 
 }  // namespace tenon::onnx_import

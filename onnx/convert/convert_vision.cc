@@ -140,10 +140,15 @@ std::vector<Expr> Unique(Node& node) {
 void AddVisionConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["MaxRoiPool"] = MaxRoiPool;
-  t["NonMaxSuppression"] = NonMaxSuppression;
-  t["NonZero"] = NonZero;
-  t["RoiAlign"] = RoiAlign;
-  t["Unique"] = Unique;
+  t["NonMaxSuppression"] =
+      Converter(NonMaxSuppression)
+          .With({.other = "values decide the number of rows "
+                          "([shapes.md](shapes.md#extents-that-values-decide))"});
+  t["NonZero"] =
+      Converter(NonZero).With({.other = "rank 1 and more; values decide the number of columns "
+                                        "([shapes.md](shapes.md#extents-that-values-decide))"});
+  t["RoiAlign"] = Converter(RoiAlign).With({.other = "sampling_ratio up to 4096"});
+  t["Unique"] = Converter(Unique).With({.known = {{0, "X", "with an axis of several slices"}}});
 }
 
 }  // namespace tenon::onnx_import

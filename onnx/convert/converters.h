@@ -1,18 +1,58 @@
-// How each ONNX operator is expressed in Tenon's operators.
+// How each ONNX operator is expressed in Tenon's operators, and what of it is refused.
+//
+//   (*table)["Col2Im"] = Converter(Col2Im).With({.known = {{1, "image_shape"}}, .other = "..."});
 #ifndef TENON_ONNX_CONVERT_CONVERTERS_H_
 #define TENON_ONNX_CONVERT_CONVERTERS_H_
 
+#include <concepts>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tenon/onnx/convert/node.h"
 
 namespace tenon::onnx_import {
 
-// The outputs of the node, typed.
-using Converter = std::function<std::vector<Expr>(Node& node)>;
+// An input whose value an import must know.
+struct KnownInput {
+  std::size_t input;
+  std::string name;
+  std::string when = {};  // "with antialias"; empty: always
+};
+
+// What an import refuses of an operator. docs/onnx.md shows it.
+struct Limits {
+  std::vector<KnownInput> known = {};
+  std::string other = {};  // "one to three spatial axes"
+};
+// "image_shape and block_shape known at import; two spatial axes"
+std::string ToText(const Limits& limits);
+
+class Converter {
+ public:
+  // The outputs of the node, typed.
+  using Function = std::function<std::vector<Expr>(Node& node)>;
+
+  Converter() = default;
+  template <typename F>
+  requires(!std::same_as<F, Converter> && std::constructible_from<Function, F>)
+      Converter(F function)
+      : function_(std::move(function)) {}  // NOLINT: a converter is a function
+
+  Converter With(Limits limits) && {
+    limits_ = std::move(limits);
+    return std::move(*this);
+  }
+  std::vector<Expr> operator()(Node& node) const { return function_(node); }
+  const Limits& limits() const { return limits_; }
+
+ private:
+  Function function_;
+  Limits limits_;
+};
 using ConverterTable = std::map<std::string, Converter>;
 
 void AddActivationConverters(ConverterTable* table);

@@ -1,6 +1,5 @@
 #include "tenon/onnx/import.h"
 
-#include <fstream>
 #include <limits>
 
 #include "onnx/onnx_pb.h"
@@ -10,7 +9,6 @@
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/tests/onnx/written_model.h"
-#include "tenon_test_paths.h"
 
 namespace tenon::onnx_import {
 namespace {
@@ -452,16 +450,6 @@ TEST(OnnxImportTest, SupportedOperatorsAreSortedAndEachIsAConverter) {
   EXPECT_GT(names.size(), 60U);
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
   EXPECT_THAT(names, ::testing::IsSupersetOf(Names{"Conv", "Gemm", "MatMul", "Softmax", "Split"}));
-}
-
-TEST(OnnxDocumentTest, TheTableHasEveryOperatorThatCanBeImported) {
-  std::ifstream file(std::string(TENON_SOURCE_DIR) + "/docs/onnx.md");
-  Names documented;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("| ") && !line.starts_with("| operator") && !line.starts_with("| ---"))
-      documented.push_back(line.substr(2, line.find(' ', 2) - 2));
-  }
-  EXPECT_EQ(documented, SupportedOnnxOps());
 }
 
 }  // namespace
