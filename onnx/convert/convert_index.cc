@@ -6,6 +6,7 @@
 
 #include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/pad_by_places.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/onnx/convert/values_of_run.h"
@@ -99,20 +100,24 @@ std::vector<Expr> Compress(Node& node) {
   const Expr& condition = node.input(1);
   if (!DataTypeOf(condition).is_bool() || RankOf(condition) != 1)
     throw InvalidArgument("the condition must be of type bool and rank 1");
+  const Dim extent = DimsOf(x)[static_cast<std::size_t>(axis)], flags = DimsOf(condition)[0];
+  if (extent.is_static() && flags.is_static() && flags.value() > extent.value())
+    throw InvalidArgument(StrCat("the condition has ", flags.ToString(), " elements for ",
+                                 extent.ToString(), "; it may have fewer, but no more"));
+  // A run is refused in which there are more flags than elements.
+  Expr data = x;
+  if (!(Max(flags, extent) == extent))
+    data = node.Typed(FirstOf(node.extents(), x, flags, static_cast<std::size_t>(axis)));
   if (const auto* known = condition.As<ir::ConstantNode>()) {
     std::vector<std::int64_t> kept;
     for (std::int64_t i = 0; i < known->data.size(); ++i) {
       if (known->data.data<bool>()[i]) kept.push_back(i);
     }
-    return {node.Typed(ops::Take(x, Vector(kept), {.axis = axis}))};
+    return {node.Typed(ops::Take(data, Vector(kept), {.axis = axis}))};
   }
-  const Dim extent = DimsOf(x)[static_cast<std::size_t>(axis)], flags = DimsOf(condition)[0];
-  if (extent.is_static() && flags.is_static() && flags.value() > extent.value())
-    throw InvalidArgument(
-        StrCat("the condition has ", flags.ToString(), " elements for ", extent.ToString()));
   const PlacedFlags placed = PlacedFirst(node, condition);
   const Expr places = FirstAlong(node, placed.order, placed.count, 0);
-  return {node.Typed(ops::Take(x, places, {.axis = axis}))};
+  return {node.Typed(ops::Take(data, places, {.axis = axis}))};
 }
 
 // As many places as a run says.
@@ -312,7 +317,7 @@ std::vector<Expr> MaxUnpool(Node& node) {
     }
     image[d + 2] = (pooled[d + 2] - 1) * Dim(strides[d]) + kernel[d] - pads[d] - pads[d + dims];
   }
-  const std::vector<Dim> result = node.has_input(2) ? node.ShapeValue(2) : image;
+  const std::vector<Dim> result = node.has_input(2) ? ExtentsAt(node, 2) : image;
   if (result.size() != image.size()) throw InvalidArgument("output_shape has another rank");
   const Expr zeros =
       node.Typed(BroadcastTo(node.extents(), node.Typed(ops::Scalar(0, type)), image));
@@ -322,19 +327,23 @@ std::vector<Expr> MaxUnpool(Node& node) {
            ops::ScatterElementsAttrs{.axis = 0});
   y = node.Typed(ops::CallOp("reshape_like", {node.Typed(y), zeros},
                              attrs::Attrs::Make(ops::ReshapeLikeAttrs{})));
-  if (result != image) {
-    std::vector<Ints> width;
-    for (std::size_t d = 0; d < image.size(); ++d) {
-      const Dim more = result[d] - image[d];
-      if (!more.is_static() || more.value() < 0)
-        throw InvalidArgument(StrCat("output_shape is ", ir::ToText(result),
-                                     ", and what was pooled has the shape ", ir::ToText(image),
-                                     "; each extent must be as large or larger by a number"));
-      width.push_back({0, more.value()});
+  y = node.Typed(y);
+  for (std::size_t d = 0; d < image.size(); ++d) {
+    Dim more = result[d] - image[d];
+    if (more.is_static() && more.value() < 0)
+      throw InvalidArgument(StrCat("output_shape is ", ir::ToText(result),
+                                   ", and what was pooled has the shape ", ir::ToText(image),
+                                   "; each extent must be as large or larger"));
+    if (more == Dim(0)) continue;
+    if (!more.is_static()) {
+      const Expr wanted = node.Typed(ops::Cast(ElementAt(node, node.input(2), d), Int64));
+      const Expr has = node.Typed(ExtentValue(zeros, d));
+      more = ExtentOf(node, node.Typed(ops::Subtract(ops::Reshape(wanted, Ints{}), has)), false,
+                      "whose output_shape must be as large as what was pooled");
     }
-    y = ops::Pad(y, width, 0, type);
+    y = PaddedByPlaces(node, y, d, {.after = more}, "constant", node.Typed(ops::Scalar(0, type)));
   }
-  return {node.Typed(y)};
+  return {y};
 }
 
 }  // namespace
@@ -355,7 +364,8 @@ void AddIndexConverters(ConverterTable* table) {
   t["ScatterElements"] = ScatterElements;
   t["ScatterND"] = ScatterND;
   t["SpaceToDepth"] = SpaceToDepth;
-  t["TopK"] = TopK;
+  t["TopK"] = Converter(TopK).With({.other = "a run refuses a k of more elements than there are; "
+                                             "exported code gives all of them then"});
   t["Trilu"] = Trilu;
 }
 

@@ -1,9 +1,12 @@
-// Operators that sample images at computed positions, or add patches up to an image.
+// Operators that sample images at computed positions, and such positions.
 #include <algorithm>
 #include <cmath>
 
+#include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/convert_columns.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/matmul.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/onnx/convert/sample.h"
 #include "tenon/onnx/convert/window.h"
 #include "tenon/ops/builders.h"
@@ -82,119 +85,57 @@ std::vector<Expr> GridSample(Node& node) {
 
 // --- AffineGrid
 
-// The points of a grid from -1 to 1 with a 1 at their end, [points, axes + 1], the last axis first.
-Expr Points(const Node& node, const Ints& extents, bool align_corners, DataType type) {
-  double count = static_cast<double>(extents.size()) + 1;
-  for (const std::int64_t extent : extents) count *= static_cast<double>(extent);
-  RequireConstantSize(count);
-  const std::int64_t points = NumElements(extents);
-  std::vector<double> values;
-  for (std::int64_t point = 0; point < points; ++point) {
-    std::int64_t rest = point;
-    for (std::size_t d = extents.size(); d-- > 0;) {
-      const auto n = static_cast<double>(extents[d]), i = static_cast<double>(rest % extents[d]);
-      rest /= extents[d];
-      const double aligned = n == 1 ? 0 : 2 * i / (n - 1) - 1;
-      values.push_back(align_corners ? aligned : (2 * i + 1) / n - 1);
-    }
-    values.push_back(1);
-  }
+// The coordinates of that many points from -1 to 1, in float64. Aligned corners are the first and
+// the last point; a single one is in the middle.
+Expr Coordinates(const Node& node, const Dim& extent, bool align_corners) {
+  const auto real = [](double value) { return ops::Scalar(value, Float64); };
+  const Expr places = PlacesAlong(node, 1, 0, extent);
+  const Expr i = ops::Cast(places, Float64);
+  const Expr n = node.Typed(ops::Cast(node.Typed(ExtentValue(places, 0)), Float64));
+  const Expr twice = ops::Multiply(i, real(2));
+  if (!align_corners)
+    return node.Typed(
+        ops::Subtract(ops::Divide(ops::Add(twice, real(1)), ops::Maximum(n, real(1))), real(1)));
+  const Expr steps = ops::Maximum(ops::Subtract(n, real(1)), real(1));
+  const Expr is_single = node.Typed(ir::Call::Make(ops::Known().less_equal, {n, real(1)}));
   return node.Typed(
-      ops::Cast(TableOf({points, static_cast<std::int64_t>(extents.size()) + 1}, values), type));
+      ops::Where(is_single, real(0), ops::Subtract(ops::Divide(twice, steps), real(1))));
 }
 
+// Each component of a point is a sum over the columns of its matrix: the coordinates along the axes
+// from the last one on, and 1.
 std::vector<Expr> AffineGrid(Node& node) {
   const Expr& theta = node.input(0);
-  const Ints size = node.ConstantInts(1);
+  const std::vector<Dim> size = ExtentsAt(node, 1), maps = DimsOf(theta);
   const auto dims = static_cast<std::int64_t>(size.size()) - 2;
-  const Shape wanted = {size.empty() ? 0 : size[0], dims, dims + 1};
-  if ((dims != 2 && dims != 3) || ShapeOf(theta) != wanted)
-    throw InvalidArgument(StrCat("input 0 has the shape (", StrJoin(ShapeOf(theta), ", "),
-                                 ") for a size of (", StrJoin(size, ", "),
-                                 "); they must be (n, 2, 3) and (n, channels, height, width), or "
+  const bool has_matrices = maps.size() == 3 && maps[1] == Dim(dims) && maps[2] == Dim(dims + 1);
+  if ((dims != 2 && dims != 3) || !has_matrices ||
+      (IsStatic({maps[0], size[0]}) && !(maps[0] == size[0])))
+    throw InvalidArgument(StrCat("input 0 has the shape ", ir::ToText(maps), " for a size of ",
+                                 ir::ToText(size),
+                                 "; they must be (n, 2, 3) and (n, channels, height, width), or "
                                  "(n, 3, 4) and (n, channels, depth, height, width)"));
-  const Ints extents(size.begin() + 2, size.end());
-  for (const std::int64_t extent : extents)
-    if (extent < 1) throw InvalidArgument(StrCat("input 1 has the extent ", extent));
-  const Expr points = Points(node, extents, node.Int("align_corners", 0) != 0, DataTypeOf(theta));
-  const Expr maps = node.Typed(ops::Transpose(theta, Ints{0, 2, 1}));
-  Ints shape = {size[0]};
-  shape.insert(shape.end(), extents.begin(), extents.end());
+  std::vector<Dim> shape = size;
+  shape.erase(shape.begin() + 1);
   shape.push_back(dims);
-  return {node.Typed(ops::ReshapeToExtents(ProductOfAnyRank(node, points, maps), shape))};
-}
-
-// --- Col2Im
-
-// Each element of the image is the sum of the columns' elements that lie there. A table says which
-// these are; an element that is missing is one of zero after the others.
-std::vector<Expr> Col2Im(Node& node) {
-  const Expr& x = node.input(0);
-  const Shape shape = ShapeOf(x);
-  const Ints image = node.ConstantInts(1), block = node.ConstantInts(2);
-  const std::size_t dims = image.size();
-  const Ints dilations = node.IntsOr("dilations", Ints(dims, 1)),
-             strides = node.IntsOr("strides", Ints(dims, 1)),
-             pads = node.IntsOr("pads", Ints(2 * dims, 0));
-  if (shape.size() != 3 || dims == 0 || block.size() != dims || dilations.size() != dims ||
-      strides.size() != dims || pads.size() != 2 * dims)
-    throw InvalidArgument(
-        StrCat("input 0 must have rank 3, and image_shape, block_shape, strides "
-               "and dilations ",
-               dims, " values, pads twice as many"));
-  std::int64_t taps = 1, blocks = 1, pixels = 1;
-  Ints counts;  // of blocks along each axis
-  for (std::size_t d = 0; d < dims; ++d) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 30;
-    const std::int64_t sizes[] = {block[d], strides[d], dilations[d], image[d]};
-    for (const std::int64_t size : sizes)
-      if (size < 1 || size > kMost)
-        throw InvalidArgument(StrCat("extents, strides and dilations must be 1 to ", kMost));
-    for (const std::int64_t pad : {pads[d], pads[d + dims]})
-      if (pad < -kMost || pad > kMost)
-        throw InvalidArgument(StrCat("pads must be ", -kMost, " to ", kMost));
-    const double room = static_cast<double>(image[d]) + static_cast<double>(pads[d]) +
-                        static_cast<double>(pads[d + dims]) -
-                        static_cast<double>(dilations[d]) * static_cast<double>(block[d] - 1) - 1;
-    if (!(room >= 0 && room < 0x1p31))
-      throw InvalidArgument(
-          StrCat("blocks of ", block[d], " do not fit axis ", d, " of ", image[d], " elements"));
-    counts.push_back(static_cast<std::int64_t>(room) / strides[d] + 1);
-    RequireConstantSize(static_cast<double>(taps) * static_cast<double>(block[d]) *
-                        static_cast<double>(pixels) * static_cast<double>(image[d]));
-    RequireConstantSize(static_cast<double>(blocks) * static_cast<double>(counts[d]));
-    taps *= block[d];
-    blocks *= counts[d];
-    pixels *= image[d];
+  for (const Dim& extent : shape)
+    if (extent.is_static() && extent.value() < 0)
+      throw InvalidArgument(StrCat("input 1 has the extent ", extent.value()));
+  const bool align_corners = node.Int("align_corners", 0) != 0;
+  const auto column = [&](std::int64_t i) {
+    return node.Typed(ops::ExpandDims(node.Typed(ElementAlong(theta, i, 2)), 1, dims));
+  };
+  Expr sum;
+  for (std::int64_t i = 0; i < dims; ++i) {
+    const Dim& extent = shape[static_cast<std::size_t>(dims - i)];
+    const Expr line =
+        node.Typed(ops::Cast(Coordinates(node, extent, align_corners), DataTypeOf(theta)));
+    const Expr term =
+        node.Typed(ops::Multiply(column(i), node.Typed(ops::ExpandDims(line, 1, i + 1))));
+    sum = sum ? node.Typed(ops::Add(sum, term)) : term;
   }
-  if (shape[2] != blocks || shape[1] % taps != 0)
-    throw InvalidArgument(StrCat("input 0 has the shape (", StrJoin(shape, ", "), "); there are ",
-                                 blocks, " blocks of ", taps, " elements for each channel"));
-  std::vector<std::int64_t> table;
-  for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
-    for (std::int64_t tap = 0; tap < taps; ++tap) {
-      std::int64_t at = pixel, of_block = tap, column = 0, scale = 1;
-      bool exists = true;
-      for (std::size_t d = dims; d-- > 0;) {
-        const std::int64_t start = at % image[d] + pads[d] - of_block % block[d] * dilations[d];
-        exists = exists && start >= 0 && start % strides[d] == 0 && start / strides[d] < counts[d];
-        column += exists ? start / strides[d] * scale : 0;
-        scale *= counts[d];
-        at /= image[d];
-        of_block /= block[d];
-      }
-      table.push_back(exists ? tap * blocks + column : taps * blocks);
-    }
-  }
-  const std::int64_t channels = shape[1] / taps;
-  const Expr flat = node.Typed(ops::ReshapeToExtents(x, {shape[0], channels, taps * blocks}));
-  const Expr padded = node.Typed(ops::Pad(flat, {{0, 0}, {0, 0}, {0, 1}}, 0, DataTypeOf(x)));
-  const Expr places = ir::Constant::Make(NDArray::FromVector({pixels, taps}, table));
-  const Expr sums =
-      node.Typed(ops::Sum(node.Typed(ops::Take(padded, places, {.axis = 2})), {.axis = Ints{3}}));
-  Ints result = {shape[0], channels};
-  result.insert(result.end(), image.begin(), image.end());
-  return {node.Typed(ops::ReshapeToExtents(sums, result))};
+  // A run refuses a size of another batch.
+  return {node.Typed(ReshapeTo(node.extents(), node.Typed(ops::Add(sum, column(dims))), shape))};
 }
 
 // --- DeformConv
@@ -267,11 +208,15 @@ std::vector<Expr> DeformConv(Node& node) {
 }  // namespace
 
 void AddSampleConverters(ConverterTable* table) {
+  AddColumnConverters(table);
   ConverterTable& t = *table;
   t["AffineGrid"] = AffineGrid;
-  t["Col2Im"] = Col2Im;
-  t["DeformConv"] = DeformConv;
-  t["GridSample"] = GridSample;
+
+  t["DeformConv"] =
+      Converter(DeformConv).With({.other = "two spatial axes; extents that are numbers"});
+  t["GridSample"] = Converter(GridSample)
+                        .With({.other = "two and three spatial axes; no cubic sampling of volumes; "
+                                        "volumes of extents that are numbers"});
 }
 
 }  // namespace tenon::onnx_import

@@ -1,9 +1,11 @@
 // Operators on sequences of tensors and on optional values. They only choose among values, so
 // nothing is computed for them when the model runs.
 #include <algorithm>
+#include <numeric>
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/sequence.h"
+#include "tenon/onnx/convert/values_of_run.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/shape_rules.h"
@@ -62,21 +64,13 @@ std::vector<Expr> SequenceLength(Node& node) {
   return {Integer(static_cast<std::int64_t>(ElementsOf(node, 0).size()))};
 }
 
-// How many elements each part of an axis has.
-Ints LengthsOf(const Node& node, std::int64_t extent) {
-  if (node.has_input(1) && RankOf(node.input(1)) == 1) {
-    const Ints lengths = node.ConstantInts(1);
-    std::int64_t sum = 0;
-    for (const std::int64_t length : lengths) {
-      if (length < 0 || length > extent - sum) sum = extent + 1;
-      if (sum > extent) break;
-      sum += length;
-    }
-    if (sum != extent)
-      throw InvalidArgument(StrCat("input 1 has the lengths [", StrJoin(lengths, ", "),
-                                   "], which do not make up the ", extent, " elements"));
-    return lengths;
-  }
+// How many elements each part of an axis has, where all of that is known.
+Ints LengthsOf(const Node& node, const Dim& whole) {
+  if (!whole.is_static())
+    throw Unimplemented(StrCat("an axis of ", whole.ToString(),
+                               " elements is split into a number of parts that only a run knows; "
+                               "a list of lengths (input 1) says how many there are"));
+  const std::int64_t extent = whole.value();
   const std::int64_t each = node.has_input(1) ? node.ConstantInt(1) : 1;
   if (each < 1) throw InvalidArgument(StrCat("input 1 is ", each, "; it must be at least 1"));
   if (extent / each >= kMaxElements)
@@ -86,19 +80,50 @@ Ints LengthsOf(const Node& node, std::int64_t extent) {
   return lengths;
 }
 
+// The lengths that input 1 lists. An extent that is not known must be their sum.
+Ints ListedLengths(const Node& node, const Dim& whole) {
+  const Ints lengths = node.ConstantInts(1);
+  std::int64_t sum = 0;
+  bool fits = true;
+  for (const std::int64_t length : lengths)
+    fits = fits && length >= 0 && !__builtin_add_overflow(sum, length, &sum);
+  if (!fits || (whole.is_static() && sum != whole.value()))
+    throw InvalidArgument(StrCat("input 1 has the lengths [", StrJoin(lengths, ", "),
+                                 "], which do not make up the ", whole.ToString(), " elements"));
+  return lengths;
+}
+
+// `x` with the extent that the lengths make up. A run with another one is refused.
+Expr WithExtent(const Node& node, const Expr& x, std::int64_t axis, const Ints& lengths) {
+  std::vector<Dim> shape = DimsOf(x);
+  Dim& extent = shape[static_cast<std::size_t>(axis)];
+  extent = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  return node.Typed(ReshapeTo(node.extents(), x, shape));
+}
+
+std::vector<Expr> PartsOfLengths(const Node& node, const Expr& x, std::int64_t axis,
+                                 const Ints& lengths) {
+  if (lengths.empty()) return {};
+  if (lengths.size() == 1) return {x};
+  Ints places;
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i + 1 < lengths.size(); ++i) places.push_back(at += lengths[i]);
+  return PartsAlong(node, x, places, axis);
+}
+
 std::vector<Expr> SplitToSequence(Node& node) {
-  const Expr& x = node.input(0);
+  Expr x = node.input(0);
   const std::int64_t axis = AxisOf(node, 0);
   const bool keeps_axis = node.Int("keepdims", 1) != 0 || node.has_input(1);
-  const Ints lengths = LengthsOf(node, ShapeOf(x)[static_cast<std::size_t>(axis)]);
+  const Dim extent = DimsOf(x)[static_cast<std::size_t>(axis)];
+  const bool is_list = node.has_input(1) && RankOf(node.input(1)) == 1;
   std::vector<Expr> parts;
-  if (lengths.size() == 1) {
-    parts.push_back(x);
-  } else if (!lengths.empty()) {
-    Ints places;
-    std::int64_t at = 0;
-    for (std::size_t i = 0; i + 1 < lengths.size(); ++i) places.push_back(at += lengths[i]);
-    parts = PartsAlong(node, x, places, axis);
+  if (is_list && IsOfRun(node, 1)) {
+    parts = SplitByValues(node, axis);
+  } else {
+    const Ints lengths = is_list ? ListedLengths(node, extent) : LengthsOf(node, extent);
+    if (!extent.is_static()) x = WithExtent(node, x, axis, lengths);
+    parts = PartsOfLengths(node, x, axis, lengths);
   }
   if (!keeps_axis) {
     for (Expr& part : parts) part = node.Typed(ops::Squeeze(part, Ints{axis}));
@@ -171,14 +196,17 @@ void AddSequenceConverters(ConverterTable* table) {
   t["Optional"] = Optional;
   t["OptionalGetElement"] = OptionalGetElement;
   t["OptionalHasElement"] = OptionalHasElement;
-  t["SequenceAt"] = SequenceAt;
+  t["SequenceAt"] = Converter(SequenceAt).With({.known = {{1, "position"}}});
   t["SequenceConstruct"] = SequenceConstruct;
   t["SequenceEmpty"] = SequenceEmpty;
-  t["SequenceErase"] = SequenceErase;
-  t["SequenceInsert"] = SequenceInsert;
+  t["SequenceErase"] = Converter(SequenceErase).With({.known = {{1, "position"}}});
+  t["SequenceInsert"] = Converter(SequenceInsert).With({.known = {{2, "position"}}});
   t["SequenceLength"] = SequenceLength;
   t["SequenceMap"] = SequenceMap;
-  t["SplitToSequence"] = SplitToSequence;
+  t["SplitToSequence"] =
+      Converter(SplitToSequence)
+          .With({.known = {{1, "split", "unless it is a list of a known number of lengths"}},
+                 .other = "up to 65536 parts"});
 }
 
 }  // namespace tenon::onnx_import

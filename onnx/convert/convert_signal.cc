@@ -62,39 +62,29 @@ Converter CosineWindow(double a0, double a1, double a2) {
 }
 
 // Transforms the first `used` of `n` elements to `made` bins: a product with cosines and sines.
+// Those of a length that is known are made at import, unless it is large; others by each run.
 struct Transform {
-  std::int64_t n, used, made;
+  Dim n, used, made;
   bool inverse = false;
   bool is_half = false;
 
-  Transform(std::int64_t length, std::int64_t have, bool onesided)
-      : n(length), used(std::min(have, length)), made(onesided ? length / 2 + 1 : length) {
-    if (n < 1 || n > ops::kMaxTransformLength)
-      throw Unimplemented(StrCat("a transform of ", n, " elements is not supported; 1 to ",
-                                 ops::kMaxTransformLength, " are"));
+  Transform(const Dim& length, const Dim& have, bool onesided)
+      : n(length), used(Min(have, length)), made(onesided ? FloorDiv(length, 2) + 1 : length) {
+    if (n.is_static() && n.value() < 0)
+      throw InvalidArgument(StrCat("a transform of ", n.value(), " elements"));
   }
 
   // The elements are the first half of a spectrum whose second half mirrors it.
   void UseHalf() {
     is_half = true;
-    used = std::min(used, n / 2 + 1);
+    used = Min(used, FloorDiv(n, 2) + 1);
   }
 
   // Real and imaginary parts, as (..., made), for those of (..., used); `imaginary` may be null.
   std::pair<Expr, Expr> Of(const Node& node, const Expr& real, const Expr& imaginary) const {
-    std::vector<double> cosines, sines;
-    for (std::int64_t i = 0; i < used; ++i) {
-      for (std::int64_t k = 0; k < made; ++k) {
-        // Taking i * k modulo n keeps the angle small, and so exact.
-        const double turn = 2 * M_PI * static_cast<double>(i * k % n) / static_cast<double>(n);
-        const bool is_twice = is_half && i > 0 && 2 * i != n;
-        const double scale = (inverse ? 1 / static_cast<double>(n) : 1) * (is_twice ? 2 : 1);
-        cosines.push_back(std::cos(turn) * scale);
-        sines.push_back(std::sin(turn) * (inverse ? scale : -scale));
-      }
-    }
-    const auto times = [&](const Expr& rows, const std::vector<double>& values) {
-      const Expr matrix = ir::Constant::Make(NDArray::FromVector({used, made}, values));
+    const auto [cosines, sines] =
+        IsStatic({n, used}) && n.value() <= ops::kMaxTransformLength ? Known() : OfRun(node);
+    const auto times = [&](const Expr& rows, const Expr& matrix) {
       return ProductOfAnyRank(node, rows, node.Typed(ops::Cast(matrix, DataTypeOf(rows))));
     };
     std::pair<Expr, Expr> result = {times(real, cosines), times(real, sines)};
@@ -102,7 +92,71 @@ struct Transform {
     return {node.Typed(ops::Subtract(result.first, times(imaginary, sines))),
             node.Typed(ops::Add(result.second, times(imaginary, cosines)))};
   }
+
+ private:
+  // The matrices (used, made) in float64.
+  std::pair<Expr, Expr> Known() const {
+    const std::int64_t length = n.value();
+    std::vector<double> cosines, sines;
+    for (std::int64_t i = 0; i < used.value(); ++i) {
+      for (std::int64_t k = 0; k < made.value(); ++k) {
+        // Taking i * k modulo n keeps the angle small, and so exact.
+        const double turn =
+            2 * M_PI * static_cast<double>(i * k % length) / static_cast<double>(length);
+        const bool is_twice = is_half && i > 0 && 2 * i != length;
+        const double scale = (inverse ? 1 / static_cast<double>(length) : 1) * (is_twice ? 2 : 1);
+        cosines.push_back(std::cos(turn) * scale);
+        sines.push_back(std::sin(turn) * (inverse ? scale : -scale));
+      }
+    }
+    const auto matrix = [&](const std::vector<double>& values) {
+      return Expr(ir::Constant::Make(NDArray::FromVector({used.value(), made.value()}, values)));
+    };
+    return {matrix(cosines), matrix(sines)};
+  }
+
+  std::pair<Expr, Expr> OfRun(const Node& node) const {
+    const auto& known = ops::Known();
+    const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
+      return node.Typed(ir::Call::Make(op, {a, b}));
+    };
+    const auto real = [](double value) { return ops::Scalar(value, Float64); };
+    const Expr length = n.is_static()
+                            ? Integer(n.value())
+                            : node.Typed(ExtentValue(node.Typed(Places(node.extents(), n)), 0));
+    const Expr i = PlacesAlong(node, 2, 0, used), k = PlacesAlong(node, 2, 1, made);
+    const Expr place = call(known.floor_mod, call(known.multiply, i, k), length);
+    const Expr count = node.Typed(ops::Cast(length, Float64));
+    const Expr turn =
+        node.Typed(ops::Multiply(ops::Divide(ops::Cast(place, Float64), count), real(2 * M_PI)));
+    Expr scale = inverse ? node.Typed(ops::Divide(real(1), count)) : node.Typed(real(1));
+    if (is_half) {
+      const Expr is_twice = call(known.logical_and, call(known.greater, i, Integer(0)),
+                                 call(known.not_equal, call(known.add, i, i), length));
+      scale = node.Typed(ops::Multiply(scale, ops::Where(is_twice, real(2), real(1))));
+    }
+    const auto of = [&](const Expr& function, const Expr& by) {
+      return call(known.multiply, node.Typed(ir::Call::Make(function, {turn})), by);
+    };
+    const Expr sines_by = inverse ? scale : node.Typed(ops::Multiply(scale, real(-1)));
+    return {of(known.cos, scale), of(known.sin, sines_by)};
+  }
 };
+
+// The length that input `i` gives a transform. A run refuses one below 1.
+Dim LengthAt(const Node& node, std::size_t i) {
+  if (!IsOfRun(node, i)) {
+    const auto known = DimsOfValue(node.input(i));
+    const Dim length = known && known->size() == 1 ? (*known)[0] : Dim(node.ConstantInt(i));
+    if (length.is_static() && length.value() < 1)
+      throw InvalidArgument(StrCat("a transform of ", length.value(), " elements"));
+    return length;
+  }
+  const Expr length = node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(i), Ints{})), Int64));
+  const Expr is_some = node.Typed(ir::Call::Make(ops::Known().greater, {length, Integer(0)}));
+  return ExtentOf(node, node.Typed(ops::Where(is_some, length, Integer(-1))), false,
+                  "whose length must be at least 1");
+}
 
 // The real (0) or imaginary (1) part of a signal, whose last axis holds them.
 Expr PartOf(const Expr& x, std::int64_t which) { return ElementAlong(x, which, RankOf(x) - 1); }
@@ -128,17 +182,13 @@ std::vector<Expr> Dft(Node& node) {
   const auto axis = static_cast<std::int64_t>(ops::NormalAxis(given, shape.size()));
   if (axis == rank - 1) throw InvalidArgument("the last axis holds real and imaginary parts");
   const bool onesided = node.Int("onesided", 0) != 0, inverse = node.Int("inverse", 0) != 0;
-  const Dim& extent = shape[static_cast<std::size_t>(axis)];
-  if (!extent.is_static())
-    throw Unimplemented(
-        StrCat("the transformed axis must have a known extent, not ", extent.ToString()));
-  const std::int64_t have = extent.value();
+  const Dim& have = shape[static_cast<std::size_t>(axis)];
   // Half a spectrum is that of a real signal, which has about twice as many elements.
   const bool is_half = onesided && inverse;
   if (is_half && !is_complex)
     throw InvalidArgument("with inverse=1 and onesided=1 input 0 must end in an axis of 2");
-  Transform transform(node.has_input(1) ? node.ConstantInt(1)
-                      : is_half         ? 2 * (have - 1)
+  Transform transform(node.has_input(1) ? LengthAt(node, 1)
+                      : is_half         ? (have - 1) * Dim(2)
                                         : have,
                       have, onesided && !inverse);
   transform.inverse = inverse;
@@ -152,9 +202,10 @@ std::vector<Expr> Dft(Node& node) {
   for (std::size_t d = 0; d < order.size(); ++d)
     back[static_cast<std::size_t>(order[d])] = static_cast<std::int64_t>(d);
   const auto part = [&](std::int64_t which) {
-    return node.Typed(ops::StridedSlice(
-        ops::Transpose(PartOf(x, which), order),
-        {.begin = {0}, .end = {transform.used}, .strides = {1}, .axes = Ints{rank - 2}}));
+    const Expr all = node.Typed(ops::Transpose(PartOf(x, which), order));
+    return transform.used == have ? all
+                                  : node.Typed(FirstOf(node.extents(), all, transform.used,
+                                                       static_cast<std::size_t>(rank) - 2));
   };
   const auto [real, imaginary] = transform.Of(node, part(0), is_complex ? part(1) : Expr());
   const auto whole = [&](const Expr& e) {
@@ -243,11 +294,16 @@ std::vector<Expr> MelWeightMatrix(Node& node) {
 void AddSignalConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["BlackmanWindow"] = CosineWindow(0.42, 0.5, 0.08);
-  t["DFT"] = Dft;
+  t["DFT"] = Converter(Dft).With({.known = {{2, "axis"}}});
   t["HammingWindow"] = CosineWindow(25.0 / 46, 21.0 / 46, 0);
   t["HannWindow"] = CosineWindow(0.5, 0.5, 0);
-  t["MelWeightMatrix"] = MelWeightMatrix;
-  t["STFT"] = Stft;
+  t["MelWeightMatrix"] = Converter(MelWeightMatrix)
+                             .With({.known = {{0, "num_mel_bins"},
+                                              {1, "dft_length"},
+                                              {2, "sample_rate"},
+                                              {3, "lower_edge_hertz"},
+                                              {4, "upper_edge_hertz"}}});
+  t["STFT"] = Converter(Stft).With({.known = {{1, "frame_step"}, {3, "frame_length"}}});
 }
 
 }  // namespace tenon::onnx_import

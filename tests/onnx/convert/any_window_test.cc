@@ -216,12 +216,23 @@ TEST(AnyWindowTest, AnyNumberOfSignalsIsTransformed) {
   }
 }
 
-TEST(AnyWindowTest, ATransformedAxisOfAnyExtentIsRefusedInWords) {
-  Model model(17);
-  NamedInput(model, "x", {"2", "n", "1"}).Output("y").Node("DFT", {"x"}, {"y"}, "transform");
-  EXPECT_THAT(std::string(ImportOnnx(model.Bytes(), AnyShapes()).status().message()),
-              AllOf(HasSubstr("transform (DFT)"),
-                    HasSubstr("the transformed axis must have a known extent, not n")));
+// Extents and strides alone say how many windows there are.
+TEST(AnyWindowTest, PaddingOfItsOwnLeavesNoWindowForCeilMode) {
+  for (const char* op : {"AveragePool", "MaxPool"}) {
+    Model model(12);
+    NamedInput(model, "x", {"1", "1", "h", "w"}).Output("y");
+    NodeProto& node = model.Node(op, {"x"}, {"y"});
+    SetInts(node, "kernel_shape", {2, 4});
+    SetInts(node, "strides", {2, 2});
+    SetString(node, "auto_pad", "SAME_UPPER");
+    SetInt(node, "ceil_mode", 1);
+    std::vector<runtime::Inputs> runs;
+    for (const auto& [h, w] : {std::pair(2, 2), {7, 3}, {1, 16}, {4, 1}})
+      runs.push_back({{"x", Random({1, 1, h, w}, 1)}});
+    const auto results = ExpectRightForAll(model, runs);
+    EXPECT_EQ(results.at(0).at(0).shape(), (Shape{1, 1, 1, 1})) << op;
+    EXPECT_EQ(results.at(2).at(0).shape(), (Shape{1, 1, 1, 8})) << op;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,128 @@
+// Col2Im: an element of the image is the sum of the columns' elements that lie there. Blocks are
+// added up along one axis after the other.
+#include "tenon/onnx/convert/convert_columns.h"
+
+#include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/run_time_extent.h"
+#include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+constexpr std::int64_t kMostOfColumns = std::int64_t{1} << 30;
+
+// How blocks lie along one axis of the image.
+struct BlockAxis {
+  Dim image;
+  std::int64_t block, stride, dilation, before, after;
+
+  // How many blocks there are.
+  Dim Count() const {
+    const std::int64_t span = dilation * (block - 1) + 1;
+    return FloorDiv(image + before + after - span, stride) + 1;
+  }
+};
+
+// Adds up what lies at one element: of `x` (..., block, count, ...), with the two at `axis`, makes
+// (..., image, ...). The places of an element's taps are looked up; those that do not exist are a
+// zero after the last block.
+Expr AddedAlong(const Node& node, const Expr& x, const BlockAxis& of, std::size_t axis) {
+  const auto& known = ops::Known();
+  const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
+    return node.Typed(ir::Call::Make(op, {a, b}));
+  };
+  std::vector<Dim> flat = DimsOf(x);
+  std::vector<Ints> widths(flat.size(), Ints{0, 0});
+  widths[axis + 1] = {0, 1};
+  const Expr padded = node.Typed(ops::Pad(x, widths, 0, DataTypeOf(x)));
+  const Expr count = node.Typed(ExtentValue(x, axis + 1));
+  flat[axis] = flat[axis] * (flat[axis + 1] + 1);
+  flat.erase(flat.begin() + static_cast<std::ptrdiff_t>(axis) + 1);
+  const Expr columns = node.Typed(ReshapeTo(node.extents(), padded, flat));
+  const Expr taps = PlacesAlong(2, 1, of.block);
+  const Expr starts =
+      call(known.subtract, call(known.add, PlacesAlong(node, 2, 0, of.image), Integer(of.before)),
+           call(known.multiply, taps, Integer(of.dilation)));
+  const Expr at = call(known.floor_divide, starts, Integer(of.stride));
+  const Expr is_first = call(known.equal, call(known.multiply, at, Integer(of.stride)), starts);
+  const Expr is_inside = call(known.logical_and, call(known.greater_equal, at, Integer(0)),
+                              call(known.less, at, count));
+  const Expr place =
+      node.Typed(ops::Where(call(known.logical_and, is_first, is_inside), at, count));
+  const Expr of_tap = call(known.multiply, taps, call(known.add, count, Integer(1)));
+  const Expr taken = node.Typed(ops::Take(columns, call(known.add, of_tap, place),
+                                          {.axis = static_cast<std::int64_t>(axis)}));
+  return node.Typed(ops::Sum(taken, {.axis = Ints{static_cast<std::int64_t>(axis) + 1}}));
+}
+
+std::vector<Expr> Col2Im(Node& node) {
+  const Expr& x = node.input(0);
+  const std::vector<Dim> shape = DimsOf(x), image = ExtentsAt(node, 1);
+  const Ints block = node.ConstantInts(2);
+  const std::size_t dims = image.size();
+  const Ints dilations = node.IntsOr("dilations", Ints(dims, 1)),
+             strides = node.IntsOr("strides", Ints(dims, 1)),
+             pads = node.IntsOr("pads", Ints(2 * dims, 0));
+  if (shape.size() != 3 || dims == 0 || block.size() != dims || dilations.size() != dims ||
+      strides.size() != dims || pads.size() != 2 * dims)
+    throw InvalidArgument(
+        StrCat("input 0 must have rank 3, and image_shape, block_shape, strides "
+               "and dilations ",
+               dims, " values, pads twice as many"));
+  Dim taps = 1, blocks = 1;
+  std::vector<BlockAxis> axes;
+  for (std::size_t d = 0; d < dims; ++d) {
+    for (const Dim& size : {Dim(block[d]), Dim(strides[d]), Dim(dilations[d]), image[d]})
+      if (size.is_static() && (size.value() < 1 || size.value() > kMostOfColumns))
+        throw InvalidArgument(
+            StrCat("extents, strides and dilations must be 1 to ", kMostOfColumns));
+    for (const std::int64_t pad : {pads[d], pads[d + dims]})
+      if (pad < -kMostOfColumns || pad > kMostOfColumns)
+        throw InvalidArgument(StrCat("pads must be ", -kMostOfColumns, " to ", kMostOfColumns));
+    if (image[d].is_static())
+      RequireConstantSize(static_cast<double>(block[d]) * static_cast<double>(image[d].value()));
+    axes.push_back({image[d], block[d], strides[d], dilations[d], pads[d], pads[d + dims]});
+    const Dim count = axes.back().Count();
+    if (count.is_static() && count.value() < 1)
+      throw InvalidArgument(StrCat("blocks of ", block[d], " do not fit axis ", d, " of ",
+                                   image[d].ToString(), " elements"));
+    RequireConstantSize(static_cast<double>(taps.value()) * static_cast<double>(block[d]));
+    taps = taps * block[d];
+    blocks = blocks * count;
+  }
+  const bool is_wrong = (IsStatic({shape[2], blocks}) && !(shape[2] == blocks)) ||
+                        (shape[1].is_static() && shape[1].value() % taps.value() != 0);
+  if (is_wrong)
+    throw InvalidArgument(StrCat("input 0 has the shape ", ir::ToText(shape), "; there are ",
+                                 blocks.ToString(), " blocks of ", taps.ToString(),
+                                 " elements for each channel"));
+  // (batch, channels, taps along each axis, blocks along each axis). A run refuses other numbers.
+  std::vector<Dim> apart = {shape[0], FloorDiv(shape[1], taps.value())};
+  for (const BlockAxis& axis : axes) apart.push_back(axis.block);
+  for (const BlockAxis& axis : axes) apart.push_back(axis.Count());
+  Expr y = node.Typed(ReshapeTo(node.extents(), x, apart));
+  for (std::size_t d = 0; d < dims; ++d) {
+    // The blocks along this axis stand after the first axes of the image and all taps that are
+    // left.
+    const auto at = static_cast<std::int64_t>(d) + 2, left = static_cast<std::int64_t>(dims - d);
+    Ints order;
+    for (std::int64_t i = 0; i < RankOf(y); ++i) {
+      if (i != at + left) order.push_back(i);
+      if (i == at) order.push_back(at + left);
+    }
+    y = AddedAlong(node, node.Typed(ops::Transpose(y, order)), axes[d],
+                   static_cast<std::size_t>(at));
+  }
+  return {y};
+}
+
+}  // namespace
+
+void AddColumnConverters(ConverterTable* table) {
+  (*table)["Col2Im"] = Converter(Col2Im).With({.known = {{2, "block_shape"}}});
+}
+
+}  // namespace tenon::onnx_import
