@@ -62,7 +62,8 @@ Converter CosineWindow(double a0, double a1, double a2) {
 }
 
 // Transforms the first `used` of `n` elements to `made` bins: a product with cosines and sines.
-// Those of a length that is known are made at import, unless it is large; others by each run.
+// Of a known length up to kMaxTransformLength, these are tables. Others are expressions of the
+// length, which a run computes.
 struct Transform {
   Dim n, used, made;
   bool inverse = false;
