@@ -35,13 +35,14 @@ void BroadcastToExtents(TypeCall& call) {
   if (x == nullptr || !fields) return;
   const std::vector<Dim> target = GivenExtents(call, call.attrs<ExtentsAttrs>().shape, *fields);
   const std::vector<Dim> both = BroadcastShapes(call, x->shape, target);
-  // Of extents that may differ the call assumes that they do not.
+  // Of extents that may differ the call assumes that they do not. It has one direction: where the
+  // input has several elements, the shape has as many.
   const auto fits = [&](std::size_t i) {
     const std::size_t added = target.size() - x->shape.size();
     const Dim from = i < added ? Dim(1) : x->shape[i - added];
     const bool is_assumed =
         !(target[i].is_static() && from.is_static()) && !(target[i] == Dim(1)) && !(from == Dim(1));
-    return both[i] == target[i] || is_assumed;
+    return both[i] == target[i] || (is_assumed && !call.Exceeds(from, Max(target[i], 1)));
   };
   bool all_fit = both.size() == target.size();
   for (std::size_t i = 0; all_fit && i < target.size(); ++i) all_fit = fits(i);

@@ -164,6 +164,7 @@ class Check {
       cache.emplace();
       options.cache_dir = cache->path().string();
     }
+    options.check_bounds = random_.Chance(60);
     const auto run = [&]() -> absl::StatusOr<Arrays> {
       const absl::StatusOr<Executable> executable = Compile(*module_, options);
       if (!executable.ok()) return executable.status();

@@ -202,6 +202,9 @@ std::vector<Expr> Resize(Node& node) {
   } else {
     throw InvalidArgument("neither scales nor sizes are given");
   }
+  // Sizes may be 0, of which no scale can be made.
+  if (std::ranges::find(target.size, 0) != target.size.end())
+    return {ZerosOf(target.size, DataTypeOf(x))};
   if (antialias && how.method != "nearest_neighbor") {
     AntialiasedResize resize{.size = target.size,
                              .scale = target.scale,

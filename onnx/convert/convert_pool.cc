@@ -51,7 +51,9 @@ void DropWindowInPadding(const Node& node, std::size_t d, Pooling* p) {
 Pooling PoolingOf(Node& node, double fill) {
   Expr x = node.input(0);
   Window window = ReadWindow(node, node.IntsOr("kernel_shape", {}), fill, &x);
-  Pooling p{x, std::move(window), node.Int("ceil_mode", 0) != 0};
+  // With SAME, extents and strides alone say how many windows there are.
+  const bool ceil = node.Int("ceil_mode", 0) != 0 && !window.automatic.starts_with("SAME");
+  Pooling p{x, std::move(window), ceil};
   p.kept.resize(p.window.kernel.size());
   for (std::size_t d = 0; p.ceil && d < p.window.kernel.size(); ++d)
     DropWindowInPadding(node, d, &p);

@@ -152,6 +152,8 @@ std::vector<Expr> Unsqueeze(Node& node) {
   Ints sorted;
   for (const std::int64_t axis : *axes) sorted.push_back(ops::NormalAxis(axis, rank));
   std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) throw InvalidArgument(StrCat("axes name the axis ", *twice, " twice"));
   Expr value = node.input(0);
   for (const std::int64_t axis : sorted) value = ops::ExpandDims(value, axis);
   return {node.Typed(value)};

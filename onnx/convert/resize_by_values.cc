@@ -223,17 +223,21 @@ Expr ResizedInProportion(const Node& node, const Expr& x, const Ints& axes, cons
   const Shape count = ShapeOf(sizes);
   if (count.size() != 1) throw InvalidArgument("the sizes must have rank 1");
   RequireCount("sizes", static_cast<std::size_t>(count[0]), axes.size());
+  const auto& known = ops::Known();
   std::vector<Expr> extents;
-  Expr scale;
+  Expr scale, is_right;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const Expr size =
         ops::Cast(node.Typed(ops::Reshape(ElementAt(node, sizes, i), Ints{})), Float64);
+    is_right = And(node, is_right, node.Typed(Call(known.greater_equal, size, Real(0))));
     extents.push_back(node.Typed(
         ops::Cast(node.Typed(ExtentValue(x, static_cast<std::size_t>(axes[i]))), Float64)));
     const Expr ratio = node.Typed(ops::Divide(size, extents.back()));
     scale = scale ? node.Typed(is_least ? ops::Minimum(scale, ratio) : ops::Maximum(scale, ratio))
                   : ratio;
   }
+  // Of an axis without elements there may be none.
+  is_right = And(node, is_right, node.Typed(Call(known.less, scale, Real(0x1p40))));
   std::vector<Resampling> all;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const Expr rounded = ops::Add(ops::Multiply(extents[i], scale), Real(0.5));
@@ -241,8 +245,7 @@ Expr ResizedInProportion(const Node& node, const Expr& x, const Ints& axes, cons
                    .scale = scale,
                    .count = CountOf(node, node.Typed(rounded))});
   }
-  return Resampled(node, x, std::move(all), node.Typed(Call(ops::Known().greater, scale, Real(0))),
-                   "whose sizes must be above 0", how);
+  return Resampled(node, x, std::move(all), is_right, "whose sizes must be at least 0", how);
 }
 
 }  // namespace tenon::onnx_import

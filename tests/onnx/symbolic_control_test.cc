@@ -119,6 +119,27 @@ TEST(SymbolicControlTest, ALoopCarriesAnyExtents) {
   ExpectRight(model, runs);
 }
 
+// The import of numbers types each body, so it refuses such a model whether or not a turn runs.
+TEST(SymbolicControlTest, ABodyThatDoesNotRunNeedsNothing) {
+  Model model;
+  model.Input("x", {-1}).Input("count", {}, kInt64).Output("y");
+  model.Constant("three", Random({3}, 1));
+  NodeProto& node = model.Node("Loop", {"count", "", "x"}, {"y"});
+  GraphProto* body = GraphOf(node, "body");
+  Takes(body, {"turn", "holds", "v"});
+  Add(body, "Identity", {"holds"}, {"goes_on"});
+  Add(body, "Add", {"v", "three"}, {"sum"});
+  Gives(body, {"goes_on", "sum"});
+  ExpectRight(model, {{{"x", Random({3}, 2)}, {"count", Count(2)}}});
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), Options(true)))));
+  const NDArray x = Random({5}, 3);
+  EXPECT_TRUE(ValueOrThrow(exe.Run({{"x", x}, {"count", Count(0)}}))[0].SameBytes(x));
+  const absl::Status refusal = exe.Run({{"x", x}, {"count", Count(1)}}).status();
+  EXPECT_EQ(refusal.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(refusal.message()), HasSubstr("5 against 3"));
+}
+
 // The running sums of the rows of x, as exporters write a loop over a sequence.
 TEST(SymbolicControlTest, ALoopOverASequenceHasAnOutputForEachStep) {
   Model model;

@@ -16,6 +16,7 @@
 #include "tenon/verify/onnx_draft.h"
 #include "tenon/verify/onnx_results.h"
 #include "tenon/verify/symbolic_module.h"
+#include "tenon/verify/symbolic_onnx.h"
 
 namespace tenon::verify {
 namespace {
@@ -148,6 +149,31 @@ TEST(SymbolicFuzzTest, MostOnnxModelsRunForOtherValuesThanTheirOwn) {
   EXPECT_EQ(statistics.cases, 40);
   EXPECT_GE(statistics.symbolic, 24) << statistics.ToString();
   EXPECT_GE(statistics.values, 3 * statistics.symbolic) << statistics.ToString();
+}
+
+// A loop whose body adds 3 elements, over other numbers of elements, of no turn in some runs.
+TEST(SymbolicFuzzTest, WhatABodyNeedsThatDoesNotRunIsNoMatter) {
+  OnnxFuzzStatistics statistics;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    Random random(seed);
+    Draft draft(random, 17);
+    const std::string count = draft.Input(Int64, {}).name, x = draft.Input(Float32, {3}).name;
+    const std::string three = draft.Constant(NDArray::Zeros({3}, Float32)).name;
+    onnx::GraphProto body;
+    for (const char* name : {"turn", "holds", "v"}) body.add_input()->set_name(name);
+    onnx::NodeProto* sum = body.add_node();
+    sum->set_op_type("Add");
+    sum->add_input("v");
+    sum->add_input(three);
+    sum->add_output("sum");
+    for (const char* name : {"holds", "sum"}) body.add_output()->set_name(name);
+    const onnx::NodeProto* loop =
+        draft.Append("", "Loop", NodeDraft({count, "", x}).Graph("body", body));
+    draft.model().mutable_graph()->add_output()->set_name(loop->output(0));
+    EXPECT_EQ(CheckSymbolicOnnx(draft.model(), seed, {}, &statistics), std::nullopt);
+  }
+  EXPECT_GE(statistics.symbolic, 6) << statistics.ToString();
+  EXPECT_GE(statistics.values_left_out, 6) << statistics.ToString();
 }
 
 TEST(SymbolicFuzzTest, ManyGraphsRunForOtherValuesThanTheirOwn) {

@@ -203,8 +203,17 @@ TEST(AxesOfRunTest, MoreAxesThanATensorMayHaveAreRefusedAtOnce) {
   NamedInput(model, "axes", {"1000000000"}, kInt64);
   model.Output("y");
   model.Node("Unsqueeze", {"x", "axes"}, {"y"}, "wider");
-  EXPECT_THAT(MessageOf(ImportOnnx(model.Bytes(), AnyShapes())),
+  EXPECT_THAT(MessageOf(ImportOnnx(model.Bytes(), AnyShapes()), absl::StatusCode::kInvalidArgument),
               AllOf(HasSubstr("wider (Unsqueeze)"), HasSubstr("1000000002 axes")));
+}
+
+TEST(AxesOfRunTest, AnAxisThatTheModelNamesTwiceIsRefused) {
+  Model model(13);
+  NamedInput(model, "x", {"n", "3"});
+  model.Integers("axes", {1, -3}).Output("y");
+  model.Node("Unsqueeze", {"x", "axes"}, {"y"}, "wider");
+  EXPECT_THAT(MessageOf(ImportOnnx(model.Bytes(), AnyShapes()), absl::StatusCode::kInvalidArgument),
+              HasSubstr("axes name the axis 1 twice"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 namespace tenon::onnx_import {
 namespace {
 
+using ::testing::ElementsAre;
 using testing_graphs::Random;
 
 // Whether a run of the model, which is compiled once, takes the inputs.
@@ -173,6 +174,72 @@ TEST(ExtentsThatFitTest, AShapeOfOneKeepsTheElementsOfTheModel) {
   ExpectRightForAll(model, {inputs(5), inputs(1)}, true);
   EXPECT_FALSE(Takes(model, inputs(3)));
   EXPECT_FALSE(Takes(model, inputs(6)));
+}
+
+// Flags that the run computes, and those of the model.
+TEST(ExtentsThatFitTest, ThereAreNoMoreFlagsThanElements) {
+  for (const bool is_flat : {true, false}) {
+    Model model(11);
+    NamedInput(model, "x", {"n", "2"});
+    NamedInput(model, "flags", {"k"}, TensorProto::BOOL);
+    model.Output("y").Output("some");
+    model.Initializer("known", NDArray::FromVector<bool>({3}, {true, false, false}));
+    for (const auto& [flags, result] : {std::pair("flags", "y"), {"known", "some"}}) {
+      NodeProto& node = model.Node("Compress", {"x", flags}, {result});
+      if (!is_flat) SetInt(node, "axis", 0);
+    }
+    const auto inputs = [](std::int64_t n, std::int64_t k) {
+      return runtime::Inputs{
+          {"x", Random({n, 2}, 1)},
+          {"flags",
+           NDArray::FromVector({k}, std::vector<bool>(static_cast<std::size_t>(k), true))}};
+    };
+    ExpectRightForAll(model, {inputs(3, 3), inputs(7, 5), inputs(17, 1)}, true);
+    const std::int64_t elements = is_flat ? 2 : 1;  // of a row
+    ExpectRightForAll(model, {inputs(5, 5 * elements)}, true);
+    EXPECT_FALSE(Takes(model, inputs(5, 5 * elements + 1)));
+    EXPECT_FALSE(Takes(model, inputs(1, 1 + elements)));
+    EXPECT_EQ(Takes(model, inputs(2, 1)), is_flat);  // of three known flags
+  }
+}
+
+// A value of several elements that meets a shape of one has them all, which of two variables is a
+// condition of the run.
+TEST(ExtentsThatFitTest, AShapeHasAtLeastTheElementsOfAVariable) {
+  Model model(13);
+  NamedInput(model, "x", {"m"});
+  NamedInput(model, "like", {"n"}).Output("y");
+  model.Node("Shape", {"like"}, {"shape"});
+  model.Node("Expand", {"x", "shape"}, {"y"});
+  const auto inputs = [](std::int64_t m, std::int64_t n) {
+    return runtime::Inputs{{"x", Random({m}, 1)}, {"like", Random({n}, 2)}};
+  };
+  ExpectRightForAll(model, {inputs(1, 7), inputs(5, 5), inputs(1, 1)}, true);
+  EXPECT_FALSE(Takes(model, inputs(5, 7)));
+  EXPECT_FALSE(Takes(model, inputs(5, 1)));
+  const ir::Module module = passes::InferType(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes())));
+  std::vector<std::string> conditions;
+  for (const ExtentCondition& condition : passes::ConditionsOf(module.Main().body))
+    conditions.push_back(condition.ToString());
+  EXPECT_THAT(conditions, ElementsAre("m <= n, for broadcast_to_extents of making y (Expand)"));
+}
+
+TEST(ExtentsThatFitTest, AResizeToNoElementsHasNone) {
+  for (const char* mode : {"linear", "nearest"}) {
+    Model model(18);
+    NamedInput(model, "x", {"1", "2", "h", "5"}).Output("y");
+    model.Integers("two", {2}).Integers("three", {3});
+    SetInt(model.Node("Shape", {"x"}, {"rows"}), "start", 2);
+    SetInt(*model.proto.mutable_graph()->mutable_node(0), "end", 3);
+    model.Node("Div", {"rows", "two"}, {"half"});
+    SetInt(model.Node("Concat", {"half", "three"}, {"sizes"}), "axis", 0);
+    NodeProto& node = model.Node("Resize", {"x", "", "", "sizes"}, {"y"});
+    SetInts(node, "axes", {2, 3});
+    SetString(node, "mode", mode);
+    std::vector<runtime::Inputs> runs;
+    for (const std::int64_t rows : {1, 7, 2}) runs.push_back({{"x", Random({1, 2, rows, 5}, 1)}});
+    EXPECT_EQ(ExpectRightForAll(model, runs).at(0).at(0).shape(), (Shape{1, 2, 0, 3}));
+  }
 }
 
 }  // namespace

@@ -379,7 +379,7 @@ TEST(ValuesOfRunTest, AnAspectRatioIsKeptForAnySizes) {
     const Compiled compiled(model, true);
     for (const std::int64_t h : {2, 4}) {
       const NDArray x = Random({1, 2, h, 6}, 3);
-      for (const Integers& sizes : {Integers{8, 9}, {3, 3}, {1, 12}}) {
+      for (const Integers& sizes : {Integers{8, 9}, {3, 3}, {1, 12}, {0, 3}}) {
         const double a = static_cast<double>(sizes[0]) / static_cast<double>(h),
                      b = static_cast<double>(sizes[1]) / 6;
         const double scale = is_least ? std::min(a, b) : std::max(a, b);
@@ -391,7 +391,7 @@ TEST(ValuesOfRunTest, AnAspectRatioIsKeptForAnySizes) {
       }
     }
     EXPECT_THAT(compiled.Refusal({{"x", Random({1, 2, 2, 6}, 3)}, {"sizes", Vector({0, -1})}}),
-                HasSubstr("sizes must be above 0"));
+                HasSubstr("sizes must be at least 0"));
   }
 }
 
