@@ -220,8 +220,14 @@ std::vector<Expr> Resize(Node& node) {
 }  // namespace
 
 void AddImageConverters(ConverterTable* table) {
-  (*table)["Resize"] = Resize;
-  (*table)["Upsample"] = Upsample;
+  (*table)["Resize"] = Converter(Resize).With(
+      {.known = {{1, "roi", "with tf_crop_and_resize"},
+                 {2, "scales", "with tf_crop_and_resize or antialias"},
+                 {3, "sizes", "with tf_crop_and_resize or antialias"}},
+       .other = "the last three axes, any with antialias and by sizes that a run computes; by "
+                "scales that a run computes, all but the first two of three and more; not "
+                "tf_crop_and_resize and antialias together"});
+  (*table)["Upsample"] = Converter(Upsample).With({.other = "as Resize"});
 }
 
 }  // namespace tenon::onnx_import

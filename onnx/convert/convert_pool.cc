@@ -205,12 +205,12 @@ Converter GlobalPool(bool is_max) {
 
 void AddPoolConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["AveragePool"] = AveragePool;
+  t["AveragePool"] = Converter(AveragePool).With({.other = "one to three spatial axes"});
   t["GlobalAveragePool"] = GlobalPool(false);
   t["GlobalLpPool"] = InFloat32(GlobalLpPool);
   t["GlobalMaxPool"] = GlobalPool(true);
-  t["LpPool"] = InFloat32(LpPool);
-  t["MaxPool"] = MaxPool;
+  t["LpPool"] = InFloat32(LpPool).With({.other = "one to three spatial axes"});
+  t["MaxPool"] = Converter(MaxPool).With({.other = "one to three spatial axes; indices over two"});
 }
 
 }  // namespace tenon::onnx_import

@@ -292,9 +292,9 @@ void AddShapeConverters(ConverterTable* table) {
   t["Shape"] = ShapeValue;
   t["Size"] = Size;
   t["Split"] = Split;
-  t["Squeeze"] = Squeeze;
+  t["Squeeze"] = Converter(Squeeze).With({.other = "the number of axes is known at import"});
   t["Transpose"] = Transpose;
-  t["Unsqueeze"] = Unsqueeze;
+  t["Unsqueeze"] = Converter(Unsqueeze).With({.other = "the number of axes is known at import"});
 }
 
 }  // namespace tenon::onnx_import
