@@ -35,6 +35,7 @@
 #include "llvm/Transforms/Vectorize/VectorCombine.h"
 #include "tenon/jit/llvm/constant_masks.h"
 #include "tenon/jit/llvm/invariant_divisions.h"
+#include "tenon/jit/llvm/long_loops.h"
 
 namespace tenon::jit {
 namespace {
@@ -138,6 +139,7 @@ void AddSimplification(FunctionPassManager& passes) {
 
 void AddVectorization(FunctionPassManager& passes) {
   passes.addPass(HoistInvariantDivisions());
+  passes.addPass(LeaveLongLoops());
   passes.addPass(OnFreeSums<llvm::LoopVectorizePass>());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass(Plain()

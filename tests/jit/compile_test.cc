@@ -75,6 +75,22 @@ TEST(KernelTextTest, LlvmIsToldNotToCopyLoopsThatHoldLongLoops) {
   }
 }
 
+// It would compare each load and store of such a loop with each other.
+TEST(KernelTextTest, LoopsOfThousandsOfAccessesAreNotVectorisedByLlvm) {
+  for (const int copies : {2, 25}) {
+    const Tensor a = Placeholder({copies, copies, 64}, Float32, "A");
+    const Tensor b = te::Compute(
+        {copies, copies, 64}, [&](Var i, Var j, Var k) { return a(i, j, k) + 1.0F; }, "B");
+    Schedule s(b);
+    s[b].Reorder({b.axis(2), b.axis(0), b.axis(1)});
+    s[b].Unroll(b.axis(0));
+    s[b].Unroll(b.axis(1));
+    const std::string ir = Compiled(s, {a, b}, "f").LlvmIr();
+    const std::string hint = "llvm.loop.vectorize.enable";
+    EXPECT_EQ(ir.find(hint) != std::string::npos, copies == 25) << ir.substr(0, 4000);
+  }
+}
+
 TEST(KernelTextTest, ACallableSaysThatTenonMadeIt) {
   const std::shared_ptr<const Callable> callable = VectorAdd(4).AsCallable();
   EXPECT_EQ(callable->implementation(), "tenon");
