@@ -8,10 +8,13 @@
 #include "tenon/onnx/convert/attention.h"
 #include "tenon/onnx/convert/cache_write.h"
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/count_within.h"
 #include "tenon/onnx/convert/rotary.h"
 #include "tenon/onnx/convert/scaled_dot_product.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -61,15 +64,29 @@ Expr PaddedMask(const Node& node, const Expr& mask, const Dim& keys) {
                                  "keys)"));
   const Dim& given = shape.back();
   const bool broadcasts = node.opset() < 24 && given == Dim(1);
-  if (given == keys || broadcasts || !given.is_static() || !keys.is_static()) return mask;
+  if (given == keys || broadcasts) return mask;
+  const DataType type = DataTypeOf(mask);
+  const double unseen = type.is_bool() ? 0 : -std::numeric_limits<double>::infinity();
+  if (!given.is_static() || !keys.is_static()) {
+    // A run says how many keys have a value, and before opset 24 whether one is that of all.
+    const auto& known = ops::Known();
+    const Expr count = CountWithin(node, given, keys);
+    const Expr places = node.Typed(Places(node.extents(), keys));
+    Expr is_given = node.Typed(ir::Call::Make(known.less, {places, count}));
+    if (node.opset() < 24)
+      is_given = node.Typed(ir::Call::Make(
+          known.logical_or, {is_given, ir::Call::Make(known.equal, {count, Integer(1)})}));
+    const Expr inside = node.Typed(ops::Minimum(places, ops::Subtract(count, Integer(1))));
+    const auto axis = static_cast<std::int64_t>(shape.size()) - 1;
+    return node.Typed(ops::Where(is_given, node.Typed(ops::Take(mask, inside, {.axis = axis})),
+                                 ops::Scalar(unseen, type)));
+  }
   if (given.value() > keys.value())
     throw InvalidArgument(
         StrCat("input 3, the mask, has ", given.value(), " keys; there are ", keys.value()));
   std::vector<Ints> width(shape.size(), Ints{0, 0});
   width.back()[1] = keys.value() - given.value();
-  const DataType type = DataTypeOf(mask);
-  return node.Typed(
-      ops::Pad(mask, width, type.is_bool() ? 0 : -std::numeric_limits<double>::infinity(), type));
+  return node.Typed(ops::Pad(mask, width, unseen, type));
 }
 
 void SetMask(const Node& node, ScaledDotProduct* of) {
