@@ -117,19 +117,18 @@ ir::Module Fused(ir::Module module, const CompileOptions& options) {
   passes::FuseOptions fuse = {.mode = mode, .report = options.fusion_report};
   // The same bits on every CPU need the same kernels.
   if (!options.reproducible) fuse.row_bytes = options.target.l2_bytes;
-  return passes::RunPasses(
-      passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level,
-                              {.fuse = fuse,
-                               .folding = options.folding_report,
-                               .mixed_precision = options.mixed_precision,
-                               .layouts = LayoutsFor(options),
-                               .target = CodeTargetOf(options)}),
-      std::move(module),
-      {.opt_level = options.opt_level,
-       .required = options.required_passes,
-       .disabled = options.disabled_passes,
-       .verify = options.verify,
-       .report = options.pass_report});
+  return passes::RunPasses(passes::DefaultPipeline(strategies::EvaluateCall, options.opt_level,
+                                                   {.fuse = fuse,
+                                                    .folding = options.folding_report,
+                                                    .mixed_precision = options.mixed_precision,
+                                                    .layouts = LayoutsFor(options),
+                                                    .target = CodeTargetOf(options)}),
+                           std::move(module),
+                           {.opt_level = options.opt_level,
+                            .required = options.required_passes,
+                            .disabled = options.disabled_passes,
+                            .verify = options.verify,
+                            .report = options.pass_report});
 }
 
 Executable Named(Executable executable, std::vector<std::string> names) {
@@ -333,6 +332,19 @@ absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions
 }
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options) {
   return CatchErrors([&] { return DoLink(lowered, options); });
+}
+absl::StatusOr<int> FillCache(const Lowered& lowered, const CompileOptions& options, int part,
+                              int parts) {
+  return CatchErrors([&] {
+    if (options.cache_dir.empty()) throw InvalidArgument("no folder for compiled code is named");
+    const std::vector<loop::Function> all = compiler::FunctionsOf(lowered);
+    std::vector<loop::Function> own;
+    for (auto i = static_cast<std::size_t>(part); i < all.size();
+         i += static_cast<std::size_t>(parts))
+      own.push_back(all[i]);
+    (void)ValueOrThrow(jit::CompileAll(own, CodeOf(options)));
+    return static_cast<int>(own.size());
+  });
 }
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options) {
   return CatchErrors([&] { return DoCompile(module, options); });

@@ -110,6 +110,11 @@ absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions
 // no plan. Errors: those of Lower.
 absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOptions& options = {});
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options = {});
+// Compiles generated code into the folder `options.cache_dir`, where it is not there yet: of all
+// functions those from number `part` on, in steps of `parts`. Says how many these are. Errors:
+// InvalidArgument where the options name no folder.
+absl::StatusOr<int> FillCache(const Lowered& lowered, const CompileOptions& options, int part = 0,
+                              int parts = 1);
 // Lowers and links.
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options = {});
 // The same for a module that is given away. Weights that nobody else holds are freed as soon as

@@ -19,6 +19,7 @@
 #include "tenon/support/write_file.h"
 #include "tenon/tools/commands.h"
 #include "tenon/tools/explain.h"
+#include "tenon/tools/fill_cache.h"
 #include "tenon/tools/kernel_texts.h"
 #include "tenon/tools/loop_steps.h"
 #include "tenon/tools/model.h"
@@ -39,6 +40,7 @@ struct EmitArguments {
 };
 
 constexpr char kExecutable[] = "executable";
+constexpr char kCache[] = "cache";
 
 // What the endings of files stand for when --emit is not given.
 constexpr std::pair<const char*, const char*> kEndings[] = {
@@ -145,7 +147,7 @@ void Make(EmitArguments arguments) {
   arguments.exported.reproducible = arguments.compile.reproducible;
   arguments.compile.WarnOfCache();
   // All else is made of one plan.
-  arguments.model.control_flow = what == "graph" || what == kExecutable;
+  arguments.model.control_flow = what == "graph" || what == kExecutable || what == kCache;
   LoadedModel model = LoadModel(arguments.model);
   const ir::Module module = arguments.compile.Partitioned(model.module);
   if (what == "graph") {
@@ -163,7 +165,7 @@ void Make(EmitArguments arguments) {
   options.fusion_report = &decisions.fusion;
   options.folding_report = &decisions.folding;
   LoweredProgram program;
-  const bool is_program = what == kExecutable && IsProgram(module);
+  const bool is_program = (what == kExecutable || what == kCache) && IsProgram(module);
   if (is_program) {
     program = ValueOrThrow(LowerProgram(module, options));
   } else {
@@ -188,7 +190,9 @@ void Make(EmitArguments arguments) {
     }
     steps.WriteDumps();
   }
-  if (what == kExecutable) {
+  if (what == kCache) {
+    FillCacheByAll(module, lowered, options);
+  } else if (what == kExecutable) {
     const SaveOptions save = {.code = arguments.exported,
                               .threads = arguments.compile.threads,
                               .result_names = std::move(model.results)};
@@ -224,9 +228,10 @@ void AddCompileCommand(CLI::App* app) {
           "its calls; loops; "
           "llvm; asm; c: source that compiles alone; json: the plan; onnx: the model as imported; "
           "executable: a folder that tenon run and programs load without compiling; "
+          "cache: compiled code in the cache folder, by all processes of mpirun; "
           "when it is not given, the ending of the file decides, or fused")
       ->check(CLI::IsMember({"graph", "fused", "te", "schedule", "loops", "llvm", "asm", "c",
-                             "json", "onnx", kExecutable}));
+                             "json", "onnx", kExecutable, kCache}));
   command
       ->add_option("--after", arguments->after,
                    "with --emit=loops: the loops after this step of the loop pipeline")
@@ -267,7 +272,8 @@ void AddCompileCommand(CLI::App* app) {
       "  tenon compile model.onnx --shape x=1,3,48,192 -o model.so\n"
       "  tenon compile model.onnx --shape x=1,3,48,192 --emit=c -o out/\n"
       "  tenon compile model.onnx --shape x=1,3,48,192 --emit=executable -o saved/\n"
-      "  tenon compile model:resnet50 -o resnet50.onnx");
+      "  tenon compile model:resnet50 -o resnet50.onnx\n"
+      "  mpirun -n 4 tenon compile model:resnet50 --emit=cache --cache-dir shared/");
   command->callback([arguments] { Make(*arguments); });
 }
 

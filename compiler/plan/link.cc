@@ -50,9 +50,7 @@ runtime::Executable Linked(const Lowered& lowered, const Ready& ready, int threa
 // called.
 runtime::Executable LinkedForAll(const Lowered& lowered, const jit::CompileOptions& code,
                                  int threads) {
-  std::vector<loop::Function> functions;
-  AddFunctions(lowered, {}, &functions);
-  std::vector<jit::Kernel> kernels = ValueOrThrow(jit::CompileAll(functions, code));
+  std::vector<jit::Kernel> kernels = ValueOrThrow(jit::CompileAll(FunctionsOf(lowered), code));
   std::vector<Callable> shown;
   for (const jit::Kernel& kernel : kernels)
     shown.push_back(
@@ -69,6 +67,12 @@ runtime::Executable LinkedForAll(const Lowered& lowered, const jit::CompileOptio
 }
 
 }  // namespace
+
+std::vector<loop::Function> FunctionsOf(const Lowered& lowered) {
+  std::vector<loop::Function> functions;
+  AddFunctions(lowered, {}, &functions);
+  return functions;
+}
 
 runtime::Executable Linked(const Lowered& lowered, const Ready& ready,
                            const jit::CompileOptions& code, int threads,

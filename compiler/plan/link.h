@@ -18,6 +18,9 @@ runtime::Executable Linked(const Lowered& lowered,
                            const jit::CompileOptions& code, int threads,
                            std::shared_ptr<runtime::WorkingMemory> memory = nullptr);
 
+// All code of its kernels that is generated.
+std::vector<loop::Function> FunctionsOf(const Lowered& lowered);
+
 // Links all of them, and compiles their kernels at the same time.
 std::vector<runtime::Executable> AllLinked(const std::vector<Lowered>& all,
                                            const jit::CompileOptions& code, int threads);

@@ -308,5 +308,31 @@ TEST_F(CliTest, CompileRefusesWhatItCannotExport) {
   EXPECT_FALSE(fs::exists(Path("net.h")));
 }
 
+TEST_F(CliTest, TheCacheIsFilledForLaterRuns) {
+  const auto entries = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("kernels")))
+      names.insert(entry.path().filename());
+    return names;
+  };
+  Write("rows.relay", "def @main(%x: Tensor[(n, 32), float32]) { nn.softmax(exp(%x)) }\n");
+  Write("branch.relay",
+        "def @main(%x: Tensor[(4), float32]) {\n"
+        "  if (greater(sum(%x), 0f)) { exp(%x) } else { tanh(%x) }\n}\n");
+  for (const char* model : {"model", "rows", "branch"}) {
+    SCOPED_TRACE(model);
+    const std::string with = StrCat(" %/", model, ".relay --threads 1 --cache-dir %/kernels");
+    EXPECT_THAT(OutputOf("compile --emit=cache" + with), HasSubstr("kernels has the code of "));
+    const std::set<std::string> filled = entries();
+    EXPECT_FALSE(filled.empty());
+    OutputOf("bench --seconds 0" + with);
+    EXPECT_EQ(entries(), filled);
+  }
+  EXPECT_THAT(ErrorOf("compile --emit=cache --no-cache %/model.relay"),
+              HasSubstr("there is none; name it by --cache-dir"));
+  EXPECT_THAT(ErrorOf("compile --emit=cache --cache-dir /proc/kernels %/model.relay"),
+              HasSubstr("the folder /proc/kernels cannot be filled"));
+}
+
 }  // namespace
 }  // namespace tenon::tools

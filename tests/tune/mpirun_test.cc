@@ -111,6 +111,25 @@ TEST_F(MpirunTest, WhereMpirunEndsAllTheSameCommandContinues) {
   EXPECT_THAT(KeysOf("r.sqlite"), Not(IsEmpty()));
 }
 
+TEST_F(MpirunTest, RanksShareTheCompileOfAModel) {
+  Write("m.relay",
+        "def @main(%x: Tensor[(5, 48), float32], %w: Tensor[(40, 48), float32]) {\n"
+        "  %0 = nn.relu(nn.dense(%x, %w));\n  %1 = nn.softmax(%0);\n  nn.dense(%1, %1)\n}\n");
+  const auto entries = [&](const std::string& folder) {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(Path(folder)))
+      names.insert(entry.path().filename());
+    return names;
+  };
+  const std::string compile = "compile %/m.relay --emit=cache --library te --cache-dir %/";
+  EXPECT_THAT(OutputOf(compile + "alone"), HasSubstr("alone has the code of 3 functions\n"));
+  EXPECT_EQ(CodeOf(Start(StrCat(Mpirun(2), compile, "shared >%/out 2>%/err"))), 0)
+      << Contents(Path("err"));
+  EXPECT_THAT(Contents(Path("out")),
+              HasSubstr("shared has the code of 3 functions, compiled by 2 processes\n"));
+  EXPECT_EQ(entries("shared"), entries("alone"));
+}
+
 TEST_F(MpirunTest, AProgramWithoutTheModuleSaysSo) {
   fs::copy_file(StrCat(TENON_BINARY_DIR, "/tools/tenon"), folder_ / "tenon");
   const pid_t search = Start(
