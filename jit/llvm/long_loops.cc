@@ -17,7 +17,7 @@ llvm::PreservedAnalyses LeaveLongLoops::run(llvm::Function& function,
       for (const llvm::Instruction& instruction : *block)
         accesses += static_cast<int>(instruction.mayReadOrWriteMemory());
     }
-    if (accesses > kMostComparedAccesses)
+    if (accesses > kMaxComparedAccesses)
       llvm::addStringMetadataToLoop(loop, "llvm.loop.vectorize.enable", 0);
   }
   return llvm::PreservedAnalyses::all();

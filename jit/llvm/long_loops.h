@@ -9,7 +9,7 @@ namespace tenon::jit {
 
 // A loop that holds more than this many loads and stores is not vectorised: LLVM compares each of
 // them with each other.
-inline constexpr int kMostComparedAccesses = 1000;
+inline constexpr int kMaxComparedAccesses = 1000;
 struct LeaveLongLoops : llvm::PassInfoMixin<LeaveLongLoops> {
   llvm::PreservedAnalyses run(llvm::Function& function,
                               llvm::FunctionAnalysisManager& analyses) const;
