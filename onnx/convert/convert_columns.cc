@@ -12,7 +12,7 @@
 namespace tenon::onnx_import {
 namespace {
 
-constexpr std::int64_t kMostOfColumns = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxOfColumns = std::int64_t{1} << 30;
 
 // How blocks lie along one axis of the image.
 struct BlockAxis {
@@ -76,12 +76,12 @@ std::vector<Expr> Col2Im(Node& node) {
   std::vector<BlockAxis> axes;
   for (std::size_t d = 0; d < dims; ++d) {
     for (const Dim& size : {Dim(block[d]), Dim(strides[d]), Dim(dilations[d]), image[d]})
-      if (size.is_static() && (size.value() < 1 || size.value() > kMostOfColumns))
+      if (size.is_static() && (size.value() < 1 || size.value() > kMaxOfColumns))
         throw InvalidArgument(
-            StrCat("extents, strides and dilations must be 1 to ", kMostOfColumns));
+            StrCat("extents, strides and dilations must be 1 to ", kMaxOfColumns));
     for (const std::int64_t pad : {pads[d], pads[d + dims]})
-      if (pad < -kMostOfColumns || pad > kMostOfColumns)
-        throw InvalidArgument(StrCat("pads must be ", -kMostOfColumns, " to ", kMostOfColumns));
+      if (pad < -kMaxOfColumns || pad > kMaxOfColumns)
+        throw InvalidArgument(StrCat("pads must be ", -kMaxOfColumns, " to ", kMaxOfColumns));
     if (image[d].is_static())
       RequireConstantSize(static_cast<double>(block[d]) * static_cast<double>(image[d].value()));
     axes.push_back({image[d], block[d], strides[d], dilations[d], pads[d], pads[d + dims]});
