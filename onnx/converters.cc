@@ -1,3 +1,4 @@
+// The tables of all converters, those of users before them, and what docs/onnx.md says of them.
 #include "tenon/onnx/convert/converters.h"
 
 #include "tenon/onnx/import.h"
