@@ -32,8 +32,8 @@ struct ScaleLosses {
 ScaleLosses LossesOf(const WeightScale& scale);
 
 // Weights that are computed later than room is made for them. If nothing else holds the weights
-// they come from by then, these are freed one by one, and the old and the new ones never take memory
-// at once.
+// they come from by then, these are freed one by one, and the old and the new ones never take
+// memory at once.
 //
 //   ScaledWeights later;
 //   Expr weight = Constant::Make(later.Add(scale));
