@@ -11,6 +11,14 @@ namespace {
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
+// Calls `visit` with each operator, under the name that SupportedOnnxOps gives it.
+template <typename Visit>
+void ForEachConverter(const Visit& visit) {
+  for (const auto& [name, converter] : Converters()) visit(name, converter);
+  for (const auto& [name, converter] : MicrosoftConverters())
+    visit(StrCat(kMicrosoft, ".", name), converter);
+}
+
 }  // namespace
 
 const ConverterTable& Converters() {
@@ -19,10 +27,12 @@ const ConverterTable& Converters() {
     AddActivationConverters(&made);
     AddAttentionConverters(&made);
     AddCastConverters(&made);
+    AddColumnConverters(&made);
     AddControlConverters(&made);
     AddConvConverters(&made);
     AddEinsumConverters(&made);
     AddElementwiseConverters(&made);
+    AddFillConverters(&made);
     AddImageConverters(&made);
     AddIndexConverters(&made);
     AddLinearAttentionConverters(&made);
@@ -85,18 +95,6 @@ std::string ToText(const Limits& limits) {
   if (!limits.other.empty()) parts.push_back(limits.other);
   return StrJoin(parts, "; ");
 }
-
-namespace {
-
-// Calls `visit` with each operator, under the name that SupportedOnnxOps gives it.
-template <typename Visit>
-void ForEachConverter(const Visit& visit) {
-  for (const auto& [name, converter] : Converters()) visit(name, converter);
-  for (const auto& [name, converter] : MicrosoftConverters())
-    visit(StrCat(kMicrosoft, ".", name), converter);
-}
-
-}  // namespace
 
 std::vector<std::string> SupportedOnnxOps() {
   std::vector<std::string> names;

@@ -7,10 +7,10 @@
 
 namespace tenon::tools {
 
-// A printf format and its numbers; at most 255 characters of it.
+// A printf format and its numbers; at most 511 characters of it.
 template <typename... Args>
 std::string Formatted(const char* format, Args... args) {
-  char text[256];
+  char text[512];
   std::snprintf(text, sizeof text, format, args...);
   return text;
 }

@@ -1,6 +1,5 @@
 #include "tenon/tools/loop_steps.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
@@ -8,6 +7,7 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
+#include "tenon/tools/formatted.h"
 
 namespace tenon::tools {
 namespace {
@@ -24,9 +24,7 @@ std::string Numbered(const loop::PipelineStep& step) {
 }
 
 std::string Milliseconds(std::int64_t nanoseconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(nanoseconds) / 1e6);
-  return text;
+  return Formatted("%.3f", static_cast<double>(nanoseconds) / 1e6);
 }
 
 }  // namespace

@@ -47,15 +47,13 @@ RecordsRace RaceRecords(const ir::Module& module, const CompileOptions& options,
   const Dim::Values extents = AllExtents(linked, given);
   const tune::Shapes shapes = {extents};
   tune::ModelRace race(ValueOrThrow(Link(candidate, options)), linked, shapes);
-  const tune::RaceLimits limits = {.min_rounds = 16,
-                                   .max_rounds = 100000,
-                                   .seconds = seconds / 2,
-                                   .sample_s = 0,
-                                   .hopeless = 1e9};
+  tune::RaceLimits limits = tune::kModelRaceLimits;
+  limits.max_rounds = 100000;  // the seconds end it
+  limits.seconds = seconds / 2;
   race.RunProfiled(limits);
   race.whole().Run(limits);
   RecordsRace result = {
-      .threads = options.threads == 0 ? options.target.cores : options.threads,
+      .threads = tune::ThreadsOn(options.target, options.threads),
       .model = race.whole().Outcome(),
       .rounds = race.whole().rounds(),
       .default_s = tune::Median(race.whole().standard_s()),
@@ -64,17 +62,18 @@ RecordsRace RaceRecords(const ir::Module& module, const CompileOptions& options,
   };
   const std::map<std::string, double> floors = FloorByNode(standard, extents, by_default);
   for (const tune::ModelKernel& kernel : tune::KernelsOf(standard, shapes)) {
-    const std::vector<double> usual = race.StandardTimes(kernel.nodes);
-    const std::vector<double> chosen = race.CandidateTimes(kernel.nodes);
-    if (tune::Median(usual) <= 0 || tune::Median(chosen) <= 0) continue;  // no clock saw them
+    const std::vector<double> standard_s = race.StandardTimes(kernel.nodes);
+    const std::vector<double> candidate_s = race.CandidateTimes(kernel.nodes);
+    if (tune::Median(standard_s) <= 0 || tune::Median(candidate_s) <= 0)
+      continue;  // no clock saw them
     const auto same = std::ranges::find(candidate.kernels, kernel.name, &LoweredKernel::name);
     KernelRace one = {
         .node = kernel.nodes.front(),
-        .choice = TextOf(kernel.chosen),
+        .usual = TextOf(kernel.chosen),
         .chosen = TextOf(same == candidate.kernels.end() ? kernel.chosen : same->choice),
-        .outcome = tune::RatioOf(chosen, usual),
-        .default_s = tune::Median(usual),
-        .by_records_s = tune::Median(chosen)};
+        .outcome = tune::RatioOf(candidate_s, standard_s),
+        .default_s = tune::Median(standard_s),
+        .by_records_s = tune::Median(candidate_s)};
     for (const std::string& node : kernel.nodes) one.floor_s += floors.at(node);
     result.kernels.push_back(std::move(one));
   }
@@ -90,13 +89,13 @@ std::string RecordsRaceText(const RecordsRace& race) {
       race.threads == 1 ? "thread" : "threads", race.default_s * 1e3, race.by_records_s * 1e3);
   int changed = 0;
   for (const KernelRace& kernel : race.kernels) {
-    if (kernel.choice == kernel.chosen) continue;
+    if (kernel.usual == kernel.chosen) continue;
     if (changed++ == 0) text += "   ratio   noise  default ms  records ms  floor ms  choices\n";
     StrAppend(
         &text,
         Formatted("%8.3f%8.3f%12.4f%12.4f%10.4f  ", kernel.outcome.ratio, kernel.outcome.noise,
                   kernel.default_s * 1e3, kernel.by_records_s * 1e3, kernel.floor_s * 1e3),
-        kernel.choice, " to ", kernel.chosen, ", ", kernel.node, "\n");
+        kernel.usual, " to ", kernel.chosen, ", ", kernel.node, "\n");
   }
   return StrCat(text, changed, " of ", race.kernels.size(), " kernels are chosen by records\n");
 }
@@ -106,7 +105,7 @@ std::string RecordsRaceJson(const RecordsRace& race) {
   Json kernels = Json::array();
   for (const KernelRace& kernel : race.kernels)
     kernels.push_back({{"node", kernel.node},
-                       {"default", kernel.choice},
+                       {"default", kernel.usual},
                        {"chosen", kernel.chosen},
                        {"ratio", kernel.outcome.ratio},
                        {"noise", kernel.outcome.noise},

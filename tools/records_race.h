@@ -16,8 +16,8 @@ namespace tenon::tools {
 
 // Of all calls of a kernel in one run; medians of the rounds.
 struct KernelRace {
-  std::string node;            // the first that calls it
-  std::string choice, chosen;  // by default and by records, which may be the same
+  std::string node;           // the first that calls it
+  std::string usual, chosen;  // by default and by records, which may be the same
   tune::MedianRatio outcome;
   double default_s = 0, by_records_s = 0, floor_s = 0;
 };
@@ -30,9 +30,8 @@ struct RecordsRace {
 };
 
 // `options.measured` are the choices, which may be null. Variables of the model have the values of
-// AllExtents (random_inputs.h). The
-// kernels take half of the seconds and the whole the other half, or 16 rounds each, if these take
-// longer. Throws what compiling and running throw.
+// AllExtents (random_inputs.h). The kernels take half of the seconds and the whole the other half,
+// or 16 rounds each, if these take longer. Throws what compiling and running throw.
 RecordsRace RaceRecords(const ir::Module& module, const CompileOptions& options,
                         const Dim::Values& given, double seconds);
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
+#include "tenon/tools/formatted.h"
 
 namespace tenon::tools {
 namespace {
@@ -33,10 +33,9 @@ std::int64_t PeakBytes() {
 }  // namespace
 
 std::string ToText(const RunTimes& times) {
-  char text[200];
-  std::snprintf(text, sizeof text, "%d fused kernels; import %.1f ms, compile %.1f ms, run %.3f ms",
-                times.kernels, times.import_s * 1e3, times.compile_s * 1e3,
-                Percentile(Sorted(times.run_s), 50) * 1e3);
+  const std::string text = Formatted(
+      "%d fused kernels; import %.1f ms, compile %.1f ms, run %.3f ms", times.kernels,
+      times.import_s * 1e3, times.compile_s * 1e3, Percentile(Sorted(times.run_s), 50) * 1e3);
   const std::size_t runs = times.run_s.size();
   return runs > 1 ? StrCat(text, " (median of ", runs, ")") : text;
 }
@@ -44,9 +43,7 @@ std::string ToText(const RunTimes& times) {
 std::string SummaryText(const RunTimes& times) {
   const std::vector<double> sorted = Sorted(times.run_s);
   const auto ms = [&](std::size_t hundredths) { return Percentile(sorted, hundredths) * 1e3; };
-  char text[400];
-  std::snprintf(
-      text, sizeof text,
+  const std::string text = Formatted(
       "run      least %.4f ms, median %.4f, 90 %% within %.4f, 99 %% within %.4f (%zu runs, "
       "%.1f/s)\n"
       "before   import %.1f ms, compile %.1f ms\n"

@@ -95,8 +95,8 @@ absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(std::span<const Records> 
   std::vector<Record> all;
   std::string paths;
   for (const Records& records : files) {
-    const absl::StatusOr<std::vector<Record>> found = records.Find(
-        {.target = TargetText(target), .threads = threads == 0 ? target.cores : threads});
+    const absl::StatusOr<std::vector<Record>> found =
+        records.Find({.target = TargetText(target), .threads = ThreadsOn(target, threads)});
     if (!found.ok()) return found.status();
     all.insert(all.end(), found->begin(), found->end());
     paths += StrCat(paths.empty() ? "" : " or ", records.path());

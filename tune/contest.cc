@@ -29,7 +29,7 @@ Record MakeRecord(const ModelKernel& kernel, const CompileOptions& options,
   Record record;
   record.content = kernel.content;
   record.target = TargetText(options.target);
-  record.threads = options.threads == 0 ? options.target.cores : options.threads;
+  record.threads = ThreadsOn(options.target, options.threads);
   record.versions = VersionsText();
   record.date = DateText();
   record.run = run;

@@ -17,8 +17,6 @@ namespace {
 
 // By so much the whole model may seem slower, if its noise is not less.
 constexpr double kMaxLoss = 0.005;
-constexpr RaceLimits kOfModel = {
-    .min_rounds = 16, .max_rounds = 400, .sample_s = 0, .hopeless = 1e9};
 // Of other choices for kernels whose first one wins nothing.
 constexpr int kTurns = 4;
 
@@ -51,7 +49,7 @@ class Deciding {
       }
       if (!has_new) break;
       ModelRace race(ValueOrThrow(Link(by_records, options_)), model_.executable, model_.shapes);
-      RaceLimits limits = kOfModel;
+      RaceLimits limits = kModelRaceLimits;
       limits.seconds = seconds_ / (1 << turn);
       race.RunProfiled(limits);
       for (const auto& [content, same] : by_content) RaceInside(race, same);
@@ -120,7 +118,7 @@ class Deciding {
     const std::vector<Measured> kept = MeasuredOf(by_records, Wins::kConfirmed);
     if (kept.empty()) return;
     ModelRace race(ValueOrThrow(Link(by_records, options_)), model_.executable, model_.shapes);
-    RaceLimits limits = kOfModel;
+    RaceLimits limits = kModelRaceLimits;
     limits.seconds = seconds_;
     race.whole().Run(limits);
     decision_.model = race.whole().Outcome();

@@ -17,6 +17,10 @@
 
 namespace tenon::tune {
 
+// Limits of such a race: a run is long enough for a sample, and no ratio ends it early.
+inline constexpr RaceLimits kModelRaceLimits = {
+    .min_rounds = 16, .max_rounds = 400, .sample_s = 0, .hopeless = 1e9};
+
 // Of executables of one module.
 class ModelRace {
  public:

@@ -53,6 +53,10 @@ struct Record {
 
 // All that makes two machines differ for a kernel: the line for people, and a hash of the features.
 std::string TargetText(const Target& target);
+// How many threads run there where `threads` may be 0, which stands for all cores.
+inline int ThreadsOn(const Target& target, int threads) {
+  return threads == 0 ? target.cores : threads;
+}
 // Of this program and the libraries that it runs with.
 std::string VersionsText();
 // The time now, as records have it.

@@ -17,7 +17,7 @@ Introduction IntroductionOf(const Target& target, int threads) {
   gethostname(host, sizeof host - 1);
   return {.host = host,
           .target = TargetText(target),
-          .threads = threads == 0 ? target.cores : threads,
+          .threads = ThreadsOn(target, threads),
           .cores = CoresOfThisProcess()};
 }
 

@@ -302,7 +302,7 @@ absl::StatusOr<TuneReport> Tune(const ir::Module& module, const TuneOptions& opt
                        compile),
                    {.host = "this machine",
                     .target = TargetText(compile.target),
-                    .threads = compile.threads == 0 ? compile.target.cores : compile.threads},
+                    .threads = ThreadsOn(compile.target, compile.threads)},
                    options.stopped == nullptr ? [] { return false; } : options.stopped);
     CrewReport report = ValueOrThrow(TuneWith(&crew, options, records));
     if (!report.remarks.empty()) throw FailedPrecondition(StrJoin(report.remarks, "; "));

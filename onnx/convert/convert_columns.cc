@@ -1,8 +1,7 @@
 // Col2Im: an element of the image is the sum of the columns' elements that lie there. Blocks are
 // added up along one axis after the other.
-#include "tenon/onnx/convert/convert_columns.h"
-
 #include "tenon/ir/parse_extents.h"
+#include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"

@@ -1,13 +1,12 @@
 // Operators that make arrays of a shape or a count: ConstantOfShape, Expand, Range and Tile. Shapes
 // are numbers, expressions of extents, or values of a run (run_time_extent.h).
-#include "tenon/onnx/convert/convert_fill.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <optional>
 
+#include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_attrs.h"

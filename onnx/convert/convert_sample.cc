@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "tenon/ir/parse_extents.h"
-#include "tenon/onnx/convert/convert_columns.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/matmul.h"
 #include "tenon/onnx/convert/run_time_extent.h"
@@ -208,10 +207,8 @@ std::vector<Expr> DeformConv(Node& node) {
 }  // namespace
 
 void AddSampleConverters(ConverterTable* table) {
-  AddColumnConverters(table);
   ConverterTable& t = *table;
   t["AffineGrid"] = AffineGrid;
-
   t["DeformConv"] =
       Converter(DeformConv).With({.other = "two spatial axes; extents that are numbers"});
   t["GridSample"] = Converter(GridSample)

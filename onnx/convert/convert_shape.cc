@@ -4,7 +4,6 @@
 
 #include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/axes_of_run.h"
-#include "tenon/onnx/convert/convert_fill.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/part_of_value.h"
 #include "tenon/onnx/convert/values_of_run.h"
@@ -282,7 +281,6 @@ std::vector<Expr> Gather(Node& node) {
 }  // namespace
 
 void AddShapeConverters(ConverterTable* table) {
-  AddFillConverters(table);
   ConverterTable& t = *table;
   t["Concat"] = Concat;
   t["Constant"] = ConstantValue;

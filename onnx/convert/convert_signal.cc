@@ -122,9 +122,7 @@ struct Transform {
       return node.Typed(ir::Call::Make(op, {a, b}));
     };
     const auto real = [](double value) { return ops::Scalar(value, Float64); };
-    const Expr length = n.is_static()
-                            ? Integer(n.value())
-                            : node.Typed(ExtentValue(node.Typed(Places(node.extents(), n)), 0));
+    const Expr length = ValueOfCount(node, n);
     const Expr i = PlacesAlong(node, 2, 0, used), k = PlacesAlong(node, 2, 1, made);
     const Expr place = call(known.floor_mod, call(known.multiply, i, k), length);
     const Expr count = node.Typed(ops::Cast(length, Float64));

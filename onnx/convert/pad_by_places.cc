@@ -1,5 +1,6 @@
 #include "tenon/onnx/convert/pad_by_places.h"
 
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -8,14 +9,7 @@
 namespace tenon::onnx_import {
 namespace {
 
-// A scalar of int64 that has the value of an expression, which is at least 0.
-Expr ValueOfCount(const Node& node, const Dim& count) {
-  if (count.is_static()) return Integer(count.value());
-  const Expr one = ir::Constant::Make(NDArray::Scalar<bool>(false));
-  return node.Typed(ExtentValue(node.Typed(BroadcastTo(node.extents(), one, {count})), 0));
-}
-
-// The same of any expression.
+// ValueOfCount of any expression.
 Expr ValueOf(const Node& node, const Dim& number) {
   if (number.is_static()) return Integer(number.value());
   const Expr above = ValueOfCount(node, Max(number, 0));

@@ -83,6 +83,12 @@ Dim ExtentOf(const Node& node, const Expr& count, bool is_clamped, const std::st
   return Dim::Symbol(extent);
 }
 
+Expr ValueOfCount(const Node& node, const Dim& count) {
+  if (count.is_static()) return Integer(count.value());
+  const Expr one = ir::Constant::Make(NDArray::Scalar<bool>(false));
+  return node.Typed(ExtentValue(node.Typed(BroadcastTo(node.extents(), one, {count})), 0));
+}
+
 std::vector<Dim> ExtentsAt(const Node& node, std::size_t input) {
   const Expr& value = node.input(input);
   std::optional<std::vector<Dim>> extents = PartOfValue(value);

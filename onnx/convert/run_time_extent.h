@@ -20,6 +20,8 @@ bool DependsOnInputs(const Expr& value);
 // 0 for another reason.
 Dim ExtentOf(const Node& node, const Expr& count, bool is_clamped = false,
              const std::string& rule = "");
+// The other way round: a scalar of int64 that has the value of an expression, which is at least 0.
+Expr ValueOfCount(const Node& node, const Dim& count);
 
 // One element of a typed vector. Where it was moved there from another value, it is that.
 Expr ElementAt(const Node& node, const Expr& vector, std::size_t place);

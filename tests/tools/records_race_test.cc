@@ -31,7 +31,7 @@ TEST(RecordsRaceTest, AKernelThatIsChosenStandsBesideItsDefaultAndItsFloor) {
   ASSERT_EQ(race.kernels.size(), 1U);
   const KernelRace& kernel = race.kernels[0];
   EXPECT_EQ(kernel.chosen, "te.dense.tiled rows=2 vectors=1");
-  EXPECT_NE(kernel.choice, kernel.chosen);
+  EXPECT_NE(kernel.usual, kernel.chosen);
   EXPECT_GT(kernel.default_s, 0);
   EXPECT_GT(kernel.by_records_s, 0);
   EXPECT_GT(kernel.floor_s, 0);
@@ -47,7 +47,7 @@ TEST(RecordsRaceTest, WithoutRecordsBothAreTheDefault) {
        {std::pair<const char*, Dim::Values>{"37", {}}, {"n", {{"n", 5}}}, {"n", {}}}) {
     const RecordsRace race = RaceRecords(Product(rows), {.threads = 1}, given, 0);
     ASSERT_EQ(race.kernels.size(), 1U);
-    EXPECT_EQ(race.kernels[0].choice, race.kernels[0].chosen);
+    EXPECT_EQ(race.kernels[0].usual, race.kernels[0].chosen);
     EXPECT_THAT(RecordsRaceText(race), HasSubstr("0 of 1 kernels are chosen by records"));
   }
 }
