@@ -66,7 +66,7 @@ Expr LinesOfRow(const loop::Buffer& buffer, const std::vector<Range>& box, const
 }
 
 Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& box, const Expr& lines,
-              bool is_written, loop::ForKind kind) {
+              loop::Intrinsic fetch, loop::ForKind kind) {
   const std::int64_t line = ElementsOfLine(buffer);
   std::vector<Var> vars;
   std::vector<Expr> extents, indices;
@@ -83,9 +83,7 @@ Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& box, const E
       indices.push_back(min + (elements ? loop::Min(var * line, *elements - 1) : var * line));
     }
   }
-  Stmt stmt = loop::Evaluate(
-      loop::Call(is_written ? loop::Intrinsic::kPrefetchWrite : loop::Intrinsic::kPrefetch,
-                 {loop::Load(buffer, std::move(indices))}));
+  Stmt stmt = loop::Evaluate(loop::Call(fetch, {loop::Load(buffer, std::move(indices))}));
   for (std::size_t d = box.size(); d-- > 0;) stmt = loop::For(vars[d], 0, extents[d], kind, stmt);
   return stmt;
 }
@@ -101,7 +99,7 @@ std::optional<std::size_t> DimensionsOfPieces(const loop::Buffer& buffer,
 }
 
 Stmt FetchShare(const loop::Buffer& buffer, std::vector<Range> box, std::size_t dimensions,
-                const Expr& number, std::int64_t shares, const Var& axis) {
+                const Expr& number, std::int64_t shares, const Var& axis, loop::Intrinsic fetch) {
   const std::int64_t line = ElementsOfLine(buffer);
   const std::int64_t pieces = ElementsOf(box, 0, dimensions);
   const std::int64_t elements = ElementsOf(box, dimensions, box.size());
@@ -119,7 +117,7 @@ Stmt FetchShare(const loop::Buffer& buffer, std::vector<Range> box, std::size_t 
     lines = CeilDiv(most, line);
   }
   const std::int64_t all = ElementsOf(box, 0, box.size() - 1) * *ConstantOf(lines);
-  return FetchBox(buffer, box, lines, /*is_written=*/false,
+  return FetchBox(buffer, box, lines, fetch,
                   all <= kMaxUnrolledLines ? loop::ForKind::kUnrolled : loop::ForKind::kSerial);
 }
 

@@ -20,9 +20,9 @@ std::optional<std::int64_t> ConstantOf(const loop::Expr& e);
 loop::Expr LinesOfRow(const loop::Buffer& buffer, const std::vector<Range>& box,
                       const loop::Var& axis);
 
-// Fetches so many lines of each row of the box of the buffer, to read or to write it.
+// Fetches so many lines of each row of the box of the buffer, by one of loop::IsPrefetch.
 loop::Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& box,
-                    const loop::Expr& lines, bool is_written,
+                    const loop::Expr& lines, loop::Intrinsic fetch,
                     loop::ForKind kind = loop::ForKind::kSerial);
 
 // How many dimensions of the box come before those that are one piece of memory. Nothing unless all
@@ -30,11 +30,12 @@ loop::Stmt FetchBox(const loop::Buffer& buffer, const std::vector<Range>& box,
 std::optional<std::size_t> DimensionsOfPieces(const loop::Buffer& buffer,
                                               const std::vector<Range>& box);
 
-// Fetches share `number` of `shares` of the box, to read it. `dimensions` is how many come before
+// Fetches share `number` of `shares` of the box. `dimensions` is how many come before
 // its pieces. A share is a part of every piece. If there are as many pieces as shares, but no piece
 // has as many lines, a share is some of the pieces. `axis` is as in LinesOfRow.
 loop::Stmt FetchShare(const loop::Buffer& buffer, std::vector<Range> box, std::size_t dimensions,
-                      const loop::Expr& number, std::int64_t shares, const loop::Var& axis);
+                      const loop::Expr& number, std::int64_t shares, const loop::Var& axis,
+                      loop::Intrinsic fetch);
 
 }  // namespace tenon::schedule
 

@@ -131,7 +131,8 @@ class Fetcher {
       range.min = loop::Substitute(range.min, {{axis_.var, axis_.var + mark.offset}});
       range.extent = loop::Substitute(range.extent, {{axis_.var, axis_.var + mark.offset}});
     }
-    return FetchBox(buffer, *region, LinesOfRow(buffer, *region, axis_.var), is_written);
+    return FetchBox(buffer, *region, LinesOfRow(buffer, *region, axis_.var),
+                    is_written ? loop::Intrinsic::kPrefetchWrite : loop::Intrinsic::kPrefetch);
   }
 
   Stmt operator()(const NextBlockMark& mark) const {
@@ -153,11 +154,12 @@ class Fetcher {
                           ? axis_.var
                           : LeafOf(stage_.attach_stage().relations(), stage_.attach_axis()).var;
     for (Range& range : *block)
-      range.min = loop::Substitute(range.min, {{place, place + mark.turns}});
+      range.min = loop::Substitute(range.min, {{place, place + mark.turns * mark.fetch.blocks}});
     const Expr turn = loop::FloorMod(place, mark.turns);
     return FetchShare(buffer, *std::move(block), *dimensions,
-                      is_at_root ? turn : turn * *steps + axis_.var, *steps * mark.turns,
-                      axis_.var);
+                      is_at_root ? turn : turn * *steps + axis_.var, *steps * mark.turns, axis_.var,
+                      mark.fetch.past_nearest ? loop::Intrinsic::kPrefetchLater
+                                              : loop::Intrinsic::kPrefetch);
   }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "tenon/loop/stmt.h"
 #include "tenon/loop/transform/transforms.h"
+#include "tenon/schedule/block_fetch.h"
 #include "tenon/schedule/index_map.h"
 #include "tenon/te/tensor.h"
 #include "tenon/te/tensor_intrinsic.h"
@@ -30,11 +31,12 @@ struct PrefetchMark {
 };
 
 // While the stage uses a block of the tensor, which it does at `turns` places in a row, each
-// iteration of the axis fetches a share of the next block.
+// iteration of the axis fetches a share of the next block, or of a later one.
 struct NextBlockMark {
   te::Tensor tensor;
   te::IterVar axis;
   std::int64_t turns;
+  BlockFetch fetch;
 };
 
 // The loop and loops inside it are unrolled (loop::AutoUnroll).

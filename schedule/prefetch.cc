@@ -20,7 +20,7 @@ void Schedule::Prefetch(const Tensor& tensor, const Tensor& reader, const IterVa
 }
 
 void Schedule::PrefetchNextBlock(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
-                                 std::int64_t turns) {
+                                 std::int64_t turns, const BlockFetch& fetch) {
   Stage& stage = (*this)[reader];
   (*this)[tensor];  // throws when it is foreign
   stage.RequireUpdates("prefetch_next_block", axis);
@@ -28,9 +28,13 @@ void Schedule::PrefetchNextBlock(const Tensor& tensor, const Tensor& reader, con
     stage.Refuse("prefetch_next_block", &axis,
                  StrCat("a block is used at least once, not ", turns, " times"));
   }
-  stage.marks_.next_blocks.push_back({tensor, axis, turns});
+  if (fetch.blocks < 1) {
+    stage.Refuse("prefetch_next_block", &axis,
+                 StrCat("the next block is 1 block later, not ", fetch.blocks));
+  }
+  stage.marks_.next_blocks.push_back({tensor, axis, turns, fetch});
   record_->emplace_back(
-      PrefetchNextBlockStep{RefTo(tensor), RefTo(reader), stage.RefTo(axis), turns});
+      PrefetchNextBlockStep{RefTo(tensor), RefTo(reader), stage.RefTo(axis), turns, fetch});
 }
 
 }  // namespace tenon::schedule

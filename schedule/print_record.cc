@@ -113,7 +113,7 @@ class RecordPrinter {
   }
   std::string Call(const PrefetchNextBlockStep& x) {
     return StrCat("s.PrefetchNextBlock(", Name(x.tensor), ", ", Name(x.reader), ", ", Axis(x.axis),
-                  ", ", x.turns, ")");
+                  ", ", x.turns, Text(x.fetch), ")");
   }
   // The intrinsic goes by its name.
   std::string Call(const TensorizeStep& x) {
@@ -219,6 +219,11 @@ class RecordPrinter {
   }
 
   // The factors, offsets and layouts of a record in C++; a symbolic extent goes by its name.
+  static std::string Text(const BlockFetch& fetch) {
+    if (fetch == BlockFetch()) return "";
+    return StrCat(", {.blocks = ", fetch.blocks,
+                  fetch.past_nearest ? ", .past_nearest = true}" : "}");
+  }
   std::string Text(const Expr& e) {
     if (e.kind() == loop::ExprKind::kVar) {
       const auto named = axes_.find(e);

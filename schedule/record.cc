@@ -81,7 +81,7 @@ class Player {
   }
   void operator()(const PrefetchNextBlockStep& step) {
     schedule_.PrefetchNextBlock(TensorOf(step.tensor), TensorOf(step.reader), AxisOf(step.axis),
-                                step.turns);
+                                step.turns, step.fetch);
   }
   void operator()(const TensorizeStep& step) {
     StageOf(step.axis).Tensorize(AxisOf(step.axis), step.intrinsic);

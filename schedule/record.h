@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "tenon/loop/stmt.h"
+#include "tenon/schedule/block_fetch.h"
 #include "tenon/schedule/index_map.h"
 #include "tenon/schedule/relation.h"
 #include "tenon/te/tensor_intrinsic.h"
@@ -106,6 +107,7 @@ struct PrefetchNextBlockStep {
   TensorRef tensor, reader;
   AxisRef axis;
   std::int64_t turns;
+  BlockFetch fetch;
 };
 struct TensorizeStep {
   AxisRef axis;

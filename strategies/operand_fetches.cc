@@ -26,10 +26,14 @@ constexpr std::int64_t kMinSteps = 16;
 // leave the first-level cache, and the distance of channels that have no line in common.
 constexpr std::int64_t kTermsAhead = 16;
 constexpr std::int64_t kMinImageBytes = 1 << 15;
-// As many rows of tiles as take the time of a line from memory, and as many bytes of one as the
-// nearest cache has room for beside those that are read meanwhile.
-constexpr std::int64_t kTilesAhead = 2;
+// As many bytes of a row of tiles as the nearest cache has room for beside those that are read
+// meanwhile.
 constexpr std::int64_t kMaxAheadBytes = 1 << 14;
+// Tiles of few lines fetch the next row of tiles. Tiles of more go into the second-level cache, by
+// as many rows as take the time of a line from memory: the nearest cache has too few buffers for so
+// many lines that are under way.
+constexpr std::int64_t kFewLines = 8;
+constexpr schedule::BlockFetch kFetchMany{.blocks = 4, .past_nearest = true};
 
 // The accesses of the tile to one argument.
 std::vector<Access> AccessesOf(Accesses& accesses, const schedule::Stage& tile,
@@ -104,11 +108,26 @@ bool IsReadBy(Accesses& accesses, const schedule::Stage& stage, const te::Tensor
 }
 
 // Whether `tile` is a sum of taps alone, since each channel has a kernel of its own, over a part of
-// the image that is worth fetching. `count` such tiles are computed one after the other.
+// the image that is worth fetching. `count` such rows of tiles are computed one after the other.
 bool DoesLittle(Accesses& accesses, const schedule::Stage& tile, const te::Tensor& input,
                 std::int64_t count) {
   return IsTallTile(*tile.op()) && ProductOfExtents(tile.op()->reduce_axes) <= kMaxUnrolledTerms &&
          BytesOf(input) <= kMaxAheadBytes * count && IsReadBy(accesses, tile, input);
+}
+
+// Lets the tiles of each of `count` rows fetch a row that comes after, each a share of it. If one
+// tile did so for all, it would wait for the lines before.
+void FetchLaterRow(schedule::Schedule& schedule, const schedule::Stage& result,
+                   const schedule::Stage& tile, const te::Tensor& input, std::int64_t count) {
+  const te::Tensor sums(tile.op(), 0);
+  const te::IterVar& column = TileAxesOf(*tile.op()).grid.back();
+  if (Extent(column) == 1) {
+    schedule.Prefetch(input, te::Tensor(result.op(), 0), tile.attach_axis(), 1);
+  } else {
+    const std::int64_t lines = BytesOf(input) / (count * Extent(column) * kCacheLineBytes);
+    schedule.PrefetchNextBlock(input, sums, column, 1,
+                               lines <= kFewLines ? schedule::BlockFetch() : kFetchMany);
+  }
 }
 
 }  // namespace
@@ -151,7 +170,7 @@ void FetchNextTiles(schedule::Schedule& schedule, Accesses& accesses, const sche
     } else if (!is_whole && IsSharedByRows(accesses, tile, input)) {
       schedule.PrefetchNextBlock(input, reader, place, Extent(TileAxesOf(*tile.op()).grid.back()));
     } else if (DoesLittle(accesses, tile, input, count)) {
-      schedule.Prefetch(input, reader, place, kTilesAhead);
+      FetchLaterRow(schedule, result, tile, input, count);
     }
   }
 }

@@ -20,7 +20,7 @@ void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedu
 
 // Lets `result`, inside whose loops `tile` is computed, fetch what its elements of the next tile
 // are added to. Where a tile does little with what it reads of a large image, it also fetches the
-// pixels of tiles that come after the next.
+// pixels of the tiles that come after those of its row.
 void FetchNextTiles(schedule::Schedule& schedule, Accesses& accesses, const schedule::Stage& result,
                     const schedule::Stage& tile);
 

@@ -38,13 +38,14 @@ Tensor SplitBySteps(const Conv& conv, const Tensor& x, const Expr& rows, const E
 }
 
 // Rows of a tile that is one vector wide: as many as divide those of the result, or 1. More rows
-// than kMax would hardly read less and would take longer to compile.
-std::int64_t RowsOfTile(std::int64_t rows) {
-  constexpr std::int64_t kMin = 3, kMax = 7;
-  for (std::int64_t r = kMax; r >= kMin; --r) {
-    if (rows % r == 0) return r;
-  }
-  return 1;
+// than the most would hardly read less and would take longer to compile. Where a row of the image
+// is read as it lies, 4 are best: tiles of more rows read too many places at once for the processor
+// to foresee what comes next.
+std::int64_t RowsOfTile(const Conv& conv, std::int64_t rows) {
+  constexpr std::array<std::int64_t, 5> kMost = {7, 6, 5, 4, 3}, kFew = {4, 5, 3, 6, 7};
+  const auto& order = ReadsUnderMasks(conv) ? kFew : kMost;
+  const auto* const found = std::ranges::find_if(order, [&](auto r) { return rows % r == 0; });
+  return found == order.end() ? 1 : *found;
 }
 
 }  // namespace
@@ -149,7 +150,7 @@ Refusal RefuseTall(const Conv& conv, const TeCall& call) {
   if (conv.dilation != ones) return "taps are apart";
   if (!ReadsUnderMasks(conv) && IsLargeImage(call))
     return "a channel of the image is more than half of the second-level cache";
-  if (RowsOfTile(shape[2]) == 1)
+  if (RowsOfTile(conv, shape[2]) == 1)
     return StrCat(shape[2], " rows are not divided by any number from 3 to 7");
   if (4 * RoundUp(shape[3], conv.lanes()) > 5 * shape[3] || shape[3] < conv.lanes())
     return StrCat("rows of ", shape[3], " pixels leave more than a fifth of vectors of ",
@@ -163,7 +164,7 @@ Refusal RefuseTall(const Conv& conv, const TeCall& call) {
 Tensor TallConv(const Conv& conv, const TeCall& call) {
   const Shape shape = ShapeOfImages(call);
   const Tensor x = WithWidePixels(conv, call);
-  std::int64_t rows = RowsOfTile(shape[2]);
+  std::int64_t rows = RowsOfTile(conv, shape[2]);
   if (call.config != nullptr)
     rows =
         call.config->Split("rows", shape[2], {.max = MaxSums(conv.target), .default_value = rows});

@@ -193,6 +193,15 @@ TEST_F(NextBlockTest, IsFetchedInSharesWhileThisOneIsUsed) {
   ExpectRight(s, {rows_, weights_});
 }
 
+TEST_F(NextBlockTest, OrALaterOneForTheCachesAfterTheNearest) {
+  Schedule s = Scheduled();
+  s.PrefetchNextBlock(weights_, sums_, k_, 3, {.blocks = 2, .past_nearest = true});
+  EXPECT_THAT(LoopsOf(s, {rows_, weights_, y_}),
+              HasSubstr("prefetch_later(weights[((((floordiv(ax0.ax1.fused, 3) * 32) + "
+                        "(floormod(ax0.ax1.fused, 3) * 12)) + (k * 3)) + 64)])\n"));
+  ExpectRight(s, {rows_, weights_});
+}
+
 // A share of more than a line is several.
 TEST_F(NextBlockTest, IsFetchedInLines) {
   const WideRows rows(6, 4, 40);
@@ -281,6 +290,9 @@ TEST_F(NextBlockTest, IsRefusedInWords) {
   EXPECT_THAT(refused([&](Schedule& s) { s.PrefetchNextBlock(weights_, sums_, k_, 0); }),
               HasSubstr("prefetch_next_block: stage sums, axis k: a block is used at least once, "
                         "not 0 times"));
+  EXPECT_THAT(
+      refused([&](Schedule& s) { s.PrefetchNextBlock(weights_, sums_, k_, 3, {.blocks = 0}); }),
+      HasSubstr("stage sums, axis k: the next block is 1 block later, not 0"));
   EXPECT_THAT(refused([&](Schedule& s) { s.PrefetchNextBlock(weights_, sums_, y_.axis(2), 3); }),
               HasSubstr("stage sums, axis ax2: the axis is not part of the schedule"));
   EXPECT_THAT(

@@ -63,7 +63,7 @@ void ScheduleAll(Schedule& s, const Network& network) {
   s[relu].StorageAlign(relu.axis(0), 16, 3);
   s[total].Pragma(total.axis(0), "auto_unroll_max_step", 4);
   s.Prefetch(C_global, C, C_axes[0], 2);
-  s.PrefetchNextBlock(relu, total_rf[0], total_rf[0].reduce_axis(0), 1);
+  s.PrefetchNextBlock(relu, total_rf[0], total_rf[0].reduce_axis(0), 1, {.blocks = 2, .past_nearest = true});
   s[total].Unroll(s[total].reduce_axis(0));
   auto singleton = s[total].Fuse();
   // clang-format on
@@ -93,7 +93,7 @@ s[relu].ComputeRoot();
 s[relu].StorageAlign(relu.axis(0), 16, 3);
 s[total].Pragma(total.axis(0), "auto_unroll_max_step", 4);
 s.Prefetch(C_global, C, C_axes[0], 2);
-s.PrefetchNextBlock(relu, total_rf[0], total_rf[0].reduce_axis(0), 1);
+s.PrefetchNextBlock(relu, total_rf[0], total_rf[0].reduce_axis(0), 1, {.blocks = 2, .past_nearest = true});
 s[total].Unroll(s[total].reduce_axis(0));
 auto singleton = s[total].Fuse();
 )";
