@@ -1,5 +1,6 @@
 // Operators on images that read windows: pooling (over windows, into bins, over whole images),
 // upsampling and grey-scale dilation.
+#include <algorithm>
 #include <cmath>
 
 #include "tenon/ops/builtin.h"
@@ -49,7 +50,10 @@ void WindowPool(TypeCall& call) {
     Dim& extent = shape[rules.at[i]];
     const std::int64_t span = WindowSpan(rules.size[i], rules.dilation[i]);
     const Dim padded = PaddedExtent(extent, rules.before[i], rules.after[i]);
-    if (call.Exceeds(span, padded))
+    // ceil_mode adds a window that lacks less than a stride, and one may be all there is.
+    const std::int64_t needed =
+        attrs.ceil_mode ? std::max<std::int64_t>(1, span - (rules.strides[i] - 1)) : span;
+    if (call.Exceeds(needed, padded))
       call.Refuse(StrCat("the window spans ", span, " elements of ", SpatialName(i, rules.dims),
                          " and the padded data has ", padded.ToString()));
     // One position more where elements are left over; strides may be as large as fits 64 bits.

@@ -85,7 +85,8 @@ std::vector<Expr> Col2Im(Node& node) {
       RequireConstantSize(static_cast<double>(block[d]) * static_cast<double>(image[d].value()));
     axes.push_back({image[d], block[d], strides[d], dilations[d], pads[d], pads[d + dims]});
     const Dim count = axes.back().Count();
-    if (count.is_static() && count.value() < 1)
+    // Columns of no blocks add up to zeros.
+    if (count.is_static() && count.value() < 0)
       throw InvalidArgument(StrCat("blocks of ", block[d], " do not fit axis ", d, " of ",
                                    image[d].ToString(), " elements"));
     RequireConstantSize(static_cast<double>(taps.value()) * static_cast<double>(block[d]));

@@ -33,7 +33,10 @@ void DropWindowInPadding(const Node& node, std::size_t d, Pooling* p) {
   }
   const std::int64_t start = ops::PaddedExtent(extent.value(), w.before[d], 0);
   const std::int64_t room = ops::PaddedExtent(start, w.after[d], -span);
-  if (room <= 0) return;
+  if (room <= 0) {
+    if (start <= 0) p->kept[d] = 0;  // the only window
+    return;
+  }
   // The last window but one begins where a whole stride still fits.
   const std::int64_t before_last = (room - 1) / stride * stride;
   if (before_last < start - stride) return;
@@ -157,8 +160,9 @@ std::vector<Expr> LpPool(Node& node) {
         const std::int64_t span = ops::WindowSpan(w.kernel[d], w.dilations[d]);
         const std::int64_t room =
             ops::PaddedExtent(shape[d + 2].value(), w.before[d], w.after[d]) - span;
-        const std::int64_t rest = room > 0 ? room % w.strides[d] : 0;
-        further = rest == 0 ? 0 : w.strides[d] - rest;
+        // One window may be all there is, and lack less than a stride.
+        further = room < 0 ? (-room < w.strides[d] ? -room : 0)
+                           : (w.strides[d] - room % w.strides[d]) % w.strides[d];
       }
       w.after[d] = ops::PaddedExtent(w.after[d], further, 0);
     }

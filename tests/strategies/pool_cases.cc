@@ -126,6 +126,7 @@ void AddPools(std::vector<OpCase>* cases) {
            PoolCase{"row", {2, 3, 17}, {3}, {2}, {1, 1}},
            PoolCase{"row_uneven", {1, 5, 16}, {4}, {3}, {0, 2}, {2}},
            PoolCase{"row_ceil", {1, 2, 15}, {2}, {4}, {1, 0}, {1}, true},
+           PoolCase{"row_within_a_window", {2, 3, 5}, {8}, {4}, {1, 0}, {1}, true},
            PoolCase{"row_of_1", {3, 1, 1}, {1}, {1}, {0, 0}},
        })
     for (const char* layout : {"NCW", "NWC"}) AddWindows(p, "NCW", layout, cases);
@@ -139,6 +140,7 @@ void AddPools(std::vector<OpCase>* cases) {
            PoolCase{
                "ceil_without_padding", {1, 1, 6, 6}, {3, 3}, {2, 2}, {0, 0, 0, 0}, {1, 1}, true},
            PoolCase{"extent_1", {1, 17, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
+           PoolCase{"within_a_window", {1, 3, 3, 9}, {3, 2}, {5, 2}, {0, 0, 0, 0}, {2, 1}, true},
            PoolCase{"ceil_uneven", {1, 1, 7, 5}, {2, 2}, {3, 2}, {0, 0, 1, 1}, {1, 1}, true},
        })
     for (const char* layout : {"NCHW", "NHWC"}) AddWindows(p, "NCHW", layout, cases);

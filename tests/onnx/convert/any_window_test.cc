@@ -89,6 +89,42 @@ TEST(AnyWindowTest, AWindowThatWouldStartInThePaddingIsDropped) {
   EXPECT_EQ(results.at(1).at(0).shape(), (Shape{1, 2, 5, 4}));
 }
 
+// It lacks less than a stride of elements.
+TEST(AnyWindowTest, CeilModeAddsAWindowWhereNoneFits) {
+  Model model = ImageModel(19, "2");
+  for (const char* op : {"MaxPool", "AveragePool", "LpPool"}) {
+    NodeProto& node = model.Node(op, {"x"}, {op});
+    model.Output(op);
+    SetInts(node, "kernel_shape", {4, 3});
+    SetInts(node, "strides", {3, 2});
+    SetInt(node, "ceil_mode", 1);
+  }
+  model.Output("places").Node("MaxPool", {"x"}, {"greatest", "places"});
+  NodeProto& places = *model.proto.mutable_graph()->mutable_node(3);
+  SetInts(places, "kernel_shape", {2, 2});
+  SetInts(places, "strides", {2, 2});
+  SetInt(places, "ceil_mode", 1);
+  const auto results = ExpectRightForAll(model, Images(2, {{2, 2}, {3, 5}, {16, 2}, {7, 31}}));
+  EXPECT_EQ(results.at(0).at(0).shape(), (Shape{1, 2, 1, 1}));
+  EXPECT_EQ(results.at(2).at(0).shape(), (Shape{1, 2, 5, 1}));
+}
+
+// The only window would start past the data.
+TEST(AnyWindowTest, AnImageOfNoRowsHasNoWindow) {
+  for (const char* op : {"MaxPool", "AveragePool", "LpPool"}) {
+    Model model(19);
+    NamedInput(model, "x", {"1", "2", "#h", "w"}).Output("y");
+    NodeProto& node = model.Node(op, {"x"}, {"y"});
+    SetInts(node, "kernel_shape", {2, 2});
+    SetInts(node, "strides", {2, 2});
+    SetInts(node, "pads", {0, 0, 1, 0});
+    SetInt(node, "ceil_mode", 1);
+    const auto results = ExpectRightForAll(
+        model, {{{"x", NDArray::Zeros({1, 2, 0, 5}, Float32)}}, {{"x", Random({1, 2, 5, 5}, 1)}}});
+    EXPECT_EQ(results.at(0).at(0).shape(), (Shape{1, 2, 0, 3})) << op;
+  }
+}
+
 TEST(AnyWindowTest, PlacesOfMaximaAreThoseOfEachImage) {
   struct Case {
     const char* automatic;
