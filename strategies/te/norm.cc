@@ -103,19 +103,21 @@ std::vector<Tensor> LayerNorm(const TeCall& call) {
       "layer_norm")};
 }
 
-// Normalises groups of `size` channels along `axis` of each sample.
-std::vector<Tensor> NormOfChannels(const TeCall& call, std::size_t axis, std::int64_t size,
+// Normalises `count_of_groups` groups of `size` channels, which may be none, along `axis` of each
+// sample.
+std::vector<Tensor> NormOfChannels(const TeCall& call, std::size_t axis,
+                                   std::int64_t count_of_groups, std::int64_t size,
                                    const ops::InstanceNormAttrs& attrs) {
   const Tensor& x = call.input(0);
   const DataType t = x.dtype();
   const std::vector<Expr>& shape = x.shape();
-  const std::vector<Expr> groups = {shape[0], ExtentOf(x, axis) / size};
+  const std::vector<Expr> groups = {shape[0], count_of_groups};
   std::vector<Expr> terms = {size};
   for (std::size_t d = 1; d < shape.size(); ++d) {
     if (d != axis) terms.push_back(shape[d]);
   }
   const Expr count = CountOf(terms, t);
-  const Expr extent = te::Cast(Int64, size);
+  const Expr extent = te::Cast(Int64, std::max<std::int64_t>(1, size));
   // Sums `term` over all elements of a group.
   const auto sum_of = [&](const std::function<Expr(const std::vector<Expr>& group, Expr x)>& term,
                           const char* name) {
@@ -158,14 +160,15 @@ std::vector<Tensor> GroupNorm(const TeCall& call) {
   const auto& a = call.attrs.As<ops::GroupNormAttrs>();
   const Tensor& x = call.input(0);
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(a.axis, x.ndim()));
-  return NormOfChannels(call, axis, ExtentOf(x, axis) / a.num_groups,
+  return NormOfChannels(call, axis, a.num_groups, ExtentOf(x, axis) / a.num_groups,
                         {a.axis, a.epsilon, a.center, a.scale});
 }
 
 std::vector<Tensor> InstanceNorm(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::InstanceNormAttrs>();
-  const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, call.input(0).ndim()));
-  return NormOfChannels(call, axis, 1, attrs);
+  const Tensor& x = call.input(0);
+  const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
+  return NormOfChannels(call, axis, ExtentOf(x, axis), 1, attrs);
 }
 
 std::vector<Tensor> L2Normalize(const TeCall& call) {

@@ -298,7 +298,8 @@ void AddNorms(std::vector<OpCase>* cases) {
       {"instance", {2, 3, 5, 7}, 1, 0},  {"instance_last", {2, 5, 3}, -1, 0},
       {"one_group", {3, 4, 17}, 1, 1},   {"groups", {2, 6, 5, 3}, 1, 3},
       {"groups_last", {2, 5, 15}, 2, 5}, {"groups_of_one", {1, 3, 1, 1}, 1, 3},
-      {"no_samples", {0, 4, 3}, 1, 2}};
+      {"no_samples", {0, 4, 3}, 1, 2},   {"groups_of_none", {2, 0, 3}, 1, 2},
+      {"no_channels", {2, 0, 3}, 1, 0}};
   for (const Channels& c : channels) {
     const auto axis =
         static_cast<std::size_t>(c.axis < 0 ? c.axis + static_cast<int>(c.shape.size()) : c.axis);
