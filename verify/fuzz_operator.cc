@@ -103,11 +103,16 @@ std::optional<std::string> CheckKernels(const OperatorCall& call,
   if (!results.ok()) return StrCat("compile and run: ", FromStatus(results.status()).message());
   if (const auto wrong = WrongByDefinition(call, arrays, *results))
     return StrCat("wrong result: ", *wrong);
+  const auto* node = call.module.Main().body.As<ir::CallNode>();
+  const bool is_defined =
+      node != nullptr && node->op() != nullptr && HasPlainDefinition(node->op()->name);
   const double relative =
       std::max(kTolerance, jit::DefaultTolerance(call.graph.outputs, loop::ExprMap()));
   for (std::size_t i = 0; i < results->size(); ++i) {
     const NDArray& got = (*results)[i];
     const NDArray& wanted = expected[i];
+    // The interpreter rounds every step, which may overflow; the definition has checked the result.
+    if (is_defined && wanted.dtype().is_half() && !IsFinite(wanted)) continue;
     const auto d = FirstDifference(got, wanted, relative * std::max(1.0, LargestMagnitude(wanted)));
     const bool may_be_either =
         MayBeEither(wanted, arrays) || TruncatesFloats(call.graph.outputs[i]);

@@ -46,7 +46,9 @@ absl::StatusOr<ir::Module> Imported(const onnx::ModelProto& model,
 
 bool IsLarge(const Shape& shape) {
   double elements = 1;
-  for (const std::int64_t extent : shape) elements *= static_cast<double>(extent);
+  // Beside an extent of 0, the others still have to fit 64 bits.
+  for (const std::int64_t extent : shape)
+    elements *= static_cast<double>(std::max<std::int64_t>(extent, 1));
   return elements > kMaxElements;
 }
 

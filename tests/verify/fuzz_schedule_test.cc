@@ -130,6 +130,13 @@ TEST(FuzzOperatorTest, AnIntegerThatRoundingsDecideOnIsNoFinding) {
   EXPECT_EQ(statistics.uncalled, 0);
 }
 
+// The interpreter rounds it at every step; a kernel does so once.
+TEST(FuzzOperatorTest, AProductOfHalvesThatOverflowsOnTheWayIsNoFinding) {
+  FuzzStatistics statistics;
+  EXPECT_EQ(FuzzOperator("prod", 1820000012, &statistics), std::nullopt);
+  EXPECT_EQ(statistics.uncalled, 0);
+}
+
 // Of five dimensions, with attributes of no default, with a word among several.
 TEST(FuzzOperatorTest, CallsOfManyKindsOfOperatorsAreDrawn) {
   for (const char* op : {"nn.conv3d", "nn.conv3d_transpose", "image.resize2d", "nn.pad",

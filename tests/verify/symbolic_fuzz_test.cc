@@ -176,6 +176,13 @@ TEST(SymbolicFuzzTest, WhatABodyNeedsThatDoesNotRunIsNoMatter) {
   EXPECT_GE(statistics.values_left_out, 6) << statistics.ToString();
 }
 
+// An extent of 2^62 beside one of 0, which another set of values makes 1.
+TEST(SymbolicFuzzTest, ExtentsThatFitNoMachineAreLeftOut) {
+  OnnxFuzzStatistics statistics;
+  EXPECT_EQ(FuzzOnnx(1820203568, {.symbolic = true}, &statistics), std::nullopt);
+  EXPECT_GE(statistics.values_left_out, 1);
+}
+
 TEST(SymbolicFuzzTest, ManyGraphsRunForOtherValuesThanTheirOwn) {
   PassFuzzStatistics statistics;
   for (std::uint64_t seed = 0; seed < 25; ++seed)
