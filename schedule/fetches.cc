@@ -156,10 +156,10 @@ class Fetcher {
     for (Range& range : *block)
       range.min = loop::Substitute(range.min, {{place, place + mark.turns * mark.fetch.blocks}});
     const Expr turn = loop::FloorMod(place, mark.turns);
-    return FetchShare(buffer, *std::move(block), *dimensions,
-                      is_at_root ? turn : turn * *steps + axis_.var, *steps * mark.turns, axis_.var,
-                      mark.fetch.past_nearest ? loop::Intrinsic::kPrefetchLater
-                                              : loop::Intrinsic::kPrefetch);
+    return FetchShare(
+        buffer, *std::move(block), *dimensions, is_at_root ? turn : turn * *steps + axis_.var,
+        *steps * mark.turns, axis_.var,
+        mark.fetch.past_nearest ? loop::Intrinsic::kPrefetchLater : loop::Intrinsic::kPrefetch);
   }
 
  private:

@@ -84,10 +84,10 @@ class Schedule {
                 const loop::Expr& offset);
 
   // For a `reader` that is computed at a loop of which every `turns` iterations read the same block
-  // of `tensor`. While they do, it fetches the block of the next ones, or of later ones, in shares in
-  // the order of memory, one in each iteration of `axis`, a loop of the reader. For a reader at the
-  // root `axis` is that loop. Lowering refuses what it refuses for Prefetch, extents that are not
-  // constant, and scalars.
+  // of `tensor`. While they do, it fetches the block of the next ones, or of later ones, in shares
+  // in the order of memory, one in each iteration of `axis`, a loop of the reader. For a reader at
+  // the root `axis` is that loop. Lowering refuses what it refuses for Prefetch, extents that are
+  // not constant, and scalars.
   void PrefetchNextBlock(const Tensor& tensor, const Tensor& reader, const IterVar& axis,
                          std::int64_t turns, const BlockFetch& fetch = {});
 

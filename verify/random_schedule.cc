@@ -147,7 +147,8 @@ class LoopCaller : public Operands {
         if (Next() % 2 == 0) {
           s_.Prefetch(fetched, own, axis, static_cast<int>(number));
         } else {
-          const schedule::BlockFetch fetch{.blocks = 1 + Next() % 4, .past_nearest = Next() % 2 == 0};
+          const schedule::BlockFetch fetch{.blocks = 1 + Next() % 4,
+                                           .past_nearest = Next() % 2 == 0};
           s_.PrefetchNextBlock(fetched, own, axis, number, fetch);
         }
         return true;

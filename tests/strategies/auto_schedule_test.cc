@@ -199,11 +199,12 @@ TEST(AutoScheduleTest, PixelsOfAStridedDepthwiseConvolutionAreReadInVectors) {
   const std::string loops = LoopsOf(
       "def @main(%x: Tensor[(1, 16, 36, 36), float32], %w: Tensor[(16, 1, 3, 3), float32]) "
       "{ nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 1, 1, 1], groups=16) }");
+  // AVX-512 reads a copy of the image, AVX2 one that is taken apart by the places in a step.
+  const std::string copy = loops.find("(steps[") != std::string::npos ? "(steps[" : "(pad_image[";
   std::size_t reads = 0;
-  for (std::size_t at = loops.find("(steps["); at != std::string::npos;
-       at = loops.find("(steps[", at + 1)) {
+  for (std::size_t at = loops.find(copy); at != std::string::npos; at = loops.find(copy, at + 1)) {
     ++reads;
-    EXPECT_EQ(loops.substr(at, 12), "(steps[ramp(") << loops.substr(at, 200);
+    EXPECT_EQ(loops.substr(at + copy.size(), 5), "ramp(") << loops.substr(at, 200);
   }
   EXPECT_GT(reads, 0U);
 }

@@ -184,14 +184,16 @@ TEST(TiledConvFormTest, PixelsArePackedWhereTheirChannelsLeaveTheNearestCache) {
                         std::int64_t stride) {
     return LoopsOf(channels, filters, size, stride).find("allocate panel") != std::string::npos;
   };
-  EXPECT_TRUE(packs(512, 128, 28, 1));
-  EXPECT_TRUE(packs(256, 64, 56, 1));
-  EXPECT_TRUE(packs(65, 64, 32, 1));  // rows share a few sets
+  EXPECT_TRUE(packs(512, 136, 28, 1));
+  EXPECT_TRUE(packs(256, 72, 56, 1));
+  EXPECT_TRUE(packs(65, 72, 32, 1));  // rows share a few sets
   EXPECT_TRUE(packs(8, 64, 32, 2));
   EXPECT_FALSE(packs(8, 64, 16, 1));
-  EXPECT_FALSE(packs(256, 128, 28, 1));
-  EXPECT_FALSE(packs(512, 48, 28, 1));   // too few filters to pay
-  EXPECT_FALSE(packs(512, 128, 14, 1));  // lanes are filters
+  EXPECT_FALSE(packs(256, 136, 28, 1));
+  EXPECT_FALSE(packs(512, 40, 28, 1));  // too few filters to pay
+  // Lanes are filters.
+  EXPECT_FALSE(packs(512, 128, 14, 1));
+  EXPECT_FALSE(packs(512, 128, 28, 1));
 }
 
 TEST(TiledConvFormTest, PartsOfTheFiltersShareOutAnImageOfOneBlock) {
@@ -201,8 +203,8 @@ TEST(TiledConvFormTest, PartsOfTheFiltersShareOutAnImageOfOneBlock) {
     EXPECT_NE(panel, std::string::npos) << loops;
     return parallel < panel && loops.find(".ax1.outer", parallel) < panel;
   };
-  EXPECT_TRUE(shares(320, 8));
-  EXPECT_FALSE(shares(320, 28));  // its blocks are enough
+  EXPECT_TRUE(shares(360, 8));
+  EXPECT_FALSE(shares(360, 28));  // its blocks are enough
 }
 
 // The fetches of the image in the kernel.
