@@ -74,10 +74,13 @@ std::vector<Expr> Col2Im(Node& node) {
   Dim taps = 1, blocks = 1;
   std::vector<BlockAxis> axes;
   for (std::size_t d = 0; d < dims; ++d) {
-    for (const Dim& size : {Dim(block[d]), Dim(strides[d]), Dim(dilations[d]), image[d]})
-      if (size.is_static() && (size.value() < 1 || size.value() > kMaxOfColumns))
-        throw InvalidArgument(
-            StrCat("extents, strides and dilations must be 1 to ", kMaxOfColumns));
+    if (image[d].is_static() && (image[d].value() < 0 || image[d].value() > kMaxOfColumns))
+      throw InvalidArgument(StrCat("extent ", d, " of the image is ", image[d].value(),
+                                   "; it must be 0 to ", kMaxOfColumns));
+    for (const std::int64_t size : {block[d], strides[d], dilations[d]})
+      if (size < 1 || size > kMaxOfColumns)
+        throw InvalidArgument(StrCat("extents of blocks, strides and dilations must be 1 to ",
+                                     kMaxOfColumns, ", not ", size));
     for (const std::int64_t pad : {pads[d], pads[d + dims]})
       if (pad < -kMaxOfColumns || pad > kMaxOfColumns)
         throw InvalidArgument(StrCat("pads must be ", -kMaxOfColumns, " to ", kMaxOfColumns));

@@ -98,8 +98,8 @@ bool SharesOneSet(const Conv& conv, const RowTiles& tiles) {
 
 // Whether tiles whose lanes are filters have enough of all to be faster.
 bool FillLanesWithFilters(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
-  return HasManyRegisters(conv.target) && tiles.flat && !tiles.open && shape[1] % conv.lanes() == 0 &&
-         conv.group_inputs >= kMinChannelsOfFilterLanes &&
+  return HasManyRegisters(conv.target) && tiles.flat && !tiles.open &&
+         shape[1] % conv.lanes() == 0 && conv.group_inputs >= kMinChannelsOfFilterLanes &&
          tiles.rows * tiles.columns >= kMinPixelsToPack;
 }
 

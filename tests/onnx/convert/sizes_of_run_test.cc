@@ -212,20 +212,23 @@ TEST(Col2ImOfRunTest, TheImageMayBeThatOfAnotherInput) {
     ExpectClose(results.at(i).at(0), ImageOf(runs[i].at("x"), images[i], of));
 }
 
+// The last images have no elements.
 TEST(Col2ImOfRunTest, ColumnsOfNoBlocksAreAnImageOfZeros) {
-  const Columns of = {{3}, {1}, {1}, {0, 0}};
-  Model model(18);
-  NamedInput(model, "like", {"h"});
-  NamedInput(model, "x", {"n", "6", "#blocks"}).Output("y");
-  model.Integers("block", of.block);
-  model.Node("Shape", {"like"}, {"image"});
-  SetInts(model.Node("Col2Im", {"x", "image", "block"}, {"y"}), "strides", of.strides);
-  std::vector<runtime::Inputs> runs;
-  for (const std::int64_t size : {2, 7})
-    runs.push_back({{"like", Random({size}, 1)}, {"x", Random({2, 6, size - 2}, 2)}});
-  const auto results = ExpectRightForAll(model, runs);
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    ExpectClose(results.at(i).at(0), ImageOf(runs[i].at("x"), runs[i].at("like").shape(), of));
+  for (const auto& [before, sizes] : {std::pair(0, Shape{7, 2}), std::pair(3, Shape{5, 0})}) {
+    const Columns of = {{3}, {1}, {1}, {before, 0}};
+    Model model(18);
+    NamedInput(model, "like", {"#h"});
+    NamedInput(model, "x", {"n", "6", "#blocks"}).Output("y");
+    model.Integers("block", of.block);
+    model.Node("Shape", {"like"}, {"image"});
+    SetInts(model.Node("Col2Im", {"x", "image", "block"}, {"y"}), "pads", of.pads);
+    std::vector<runtime::Inputs> runs;
+    for (const std::int64_t size : sizes)
+      runs.push_back({{"like", Random({size}, 1)}, {"x", Random({2, 6, size + before - 2}, 2)}});
+    const auto results = ExpectRightForAll(model, runs);
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      ExpectClose(results.at(i).at(0), ImageOf(runs[i].at("x"), runs[i].at("like").shape(), of));
+  }
 }
 
 // --- MaxUnpool
