@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
@@ -256,6 +257,14 @@ void ModuleDraft::Keep(const Expr& call) {
     typed = WithTypes(function.body, values);
   }
   CheckDefined(typed);
+  // What CheckFits refuses may take minutes, and more memory than there is.
+  for (const ir::Type& part : ir::Flatten(typed.checked_type())) {
+    double elements = ir::IsStaticTensor(part) ? 1 : 0;
+    if (elements == 0) continue;
+    for (const std::int64_t extent : ir::StaticShape(part, "a value"))
+      elements *= static_cast<double>(extent);
+    if (elements > kMaxRowElements) throw InvalidArgument("the value is too large");
+  }
   const GraphValue value = ValueOf(typed);
   const auto* tuple = typed.checked_type().As<ir::TupleTypeNode>();
   for (std::size_t i = 0; i < value.size(); ++i) {
