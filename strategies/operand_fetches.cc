@@ -76,6 +76,11 @@ bool HasNumbers(const te::Tensor& tensor) {
   return std::all_of(tensor.shape().begin(), tensor.shape().end(), IsNumber);
 }
 
+// The same for all extents after those of the batch.
+bool HasNumberedPlanes(const te::Tensor& tensor) {
+  return std::all_of(tensor.shape().begin() + 1, tensor.shape().end(), IsNumber);
+}
+
 // Whether both have the same extents, so that each element of one goes into one of the other.
 bool HaveSameShape(const te::Tensor& a, const te::OperationNode& b) {
   const auto extent = [](const te::IterVar& axis) { return axis.extent; };
@@ -90,8 +95,7 @@ bool IsSharedByRows(Accesses& accesses, const schedule::Stage& tile, const te::T
   const TileAxes axes = TileAxesOf(op);
   const std::vector<Access> reads = AccessesOf(accesses, tile, input);
   const std::int64_t pixels = Extent(axes.vectors) * Extent(axes.lanes);
-  return std::all_of(input.shape().begin() + 1, input.shape().end(), IsNumber) && !reads.empty() &&
-         Extent(axes.grid.back()) > 1 &&
+  return HasNumberedPlanes(input) && !reads.empty() && Extent(axes.grid.back()) > 1 &&
          Extent(axes.grid.back()) <= Extent(op.reduce_axes.front()) &&
          IsShared(reads, axes.grid.back()) && std::ranges::all_of(reads, [&](const Access& read) {
            return StepOf(read, axes.lanes.var) == 1 &&
@@ -116,18 +120,15 @@ bool DoesLittle(Accesses& accesses, const schedule::Stage& tile, const te::Tenso
 }
 
 // Lets the tiles of each of `count` rows fetch a row that comes after, each a share of it. If one
-// tile did so for all, it would wait for the lines before.
-void FetchLaterRow(schedule::Schedule& schedule, const schedule::Stage& result,
-                   const schedule::Stage& tile, const te::Tensor& input, std::int64_t count) {
-  const te::Tensor sums(tile.op(), 0);
+// tile did so for all, it would wait for the lines before, and lose what it gains. So it does not
+// where a row is one tile, or where extents are no numbers, of which there are no shares.
+void FetchLaterRow(schedule::Schedule& schedule, const schedule::Stage& tile,
+                   const te::Tensor& input, std::int64_t count) {
   const te::IterVar& column = TileAxesOf(*tile.op()).grid.back();
-  if (Extent(column) == 1) {
-    schedule.Prefetch(input, te::Tensor(result.op(), 0), tile.attach_axis(), 1);
-  } else {
-    const std::int64_t lines = BytesOf(input) / (count * Extent(column) * kCacheLineBytes);
-    schedule.PrefetchNextBlock(input, sums, column, 1,
-                               lines <= kFewLines ? schedule::BlockFetch() : kFetchMany);
-  }
+  if (!HasNumberedPlanes(input) || Extent(column) == 1) return;
+  const std::int64_t lines = BytesOf(input) / (count * Extent(column) * kCacheLineBytes);
+  schedule.PrefetchNextBlock(input, te::Tensor(tile.op(), 0), column, 1,
+                             lines <= kFewLines ? schedule::BlockFetch() : kFetchMany);
 }
 
 }  // namespace
@@ -170,7 +171,7 @@ void FetchNextTiles(schedule::Schedule& schedule, Accesses& accesses, const sche
     } else if (!is_whole && IsSharedByRows(accesses, tile, input)) {
       schedule.PrefetchNextBlock(input, reader, place, Extent(TileAxesOf(*tile.op()).grid.back()));
     } else if (DoesLittle(accesses, tile, input, count)) {
-      FetchLaterRow(schedule, result, tile, input, count);
+      FetchLaterRow(schedule, tile, input, count);
     }
   }
 }

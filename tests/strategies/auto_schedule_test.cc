@@ -194,6 +194,15 @@ TEST(AutoScheduleTest, OnlyRowsOfMathematicsAreFetchedWhereTheCpuFetchesRows) {
   EXPECT_FALSE(FetchesRows(norm, false));
 }
 
+// Their rows have no shares that could be fetched.
+TEST(AutoScheduleTest, DepthwiseConvolutionsOfImagesOfAnyExtentsFetchNothing) {
+  const std::string loops = LoopsOf(
+      "def @main(%x: Tensor[(1, 96, h, w), float32], %w: Tensor[(96, 1, 3, 3), float32]) "
+      "{ nn.conv2d(%x, %w, padding=[1, 1, 1, 1], groups=96) }");
+  EXPECT_NE(loops.find("for "), std::string::npos);
+  EXPECT_EQ(loops.find("prefetch"), std::string::npos);
+}
+
 // Quotients and remainders of pixels that are counted through rows come to one place in memory.
 TEST(AutoScheduleTest, PixelsOfAStridedDepthwiseConvolutionAreReadInVectors) {
   const std::string loops = LoopsOf(

@@ -307,6 +307,20 @@ TEST(FormsTest, PixelsArePackedWhereTheirChannelsShareOneSetOfTheCache) {
   EXPECT_FALSE(packs("(1, 16, 32, 32)", "(32, 16, 1, 1)", Avx512()));
 }
 
+// Tiles of few lines fetch into the nearest cache, those of more into the next one.
+TEST(FormsTest, TilesOfADepthwiseRowFetchALaterOneInShares) {
+  const auto loops_of = [](const char* image, const char* strides) {
+    const Call call{StrCat(image, ", float32"), "(96, 1, 3, 3), float32",
+                    StrCat("nn.conv2d groups=96, padding=[1, 1, 1, 1], strides=", strides)};
+    return loop::Print(std::get<loop::Function>(ChoiceOf(call, Avx512()).built.kernel));
+  };
+  const std::string near = loops_of("(1, 96, 112, 112)", "[1, 1]");
+  const std::size_t columns = near.find("for ax3 in [0, 7)"), fetch = near.find("prefetch(");
+  EXPECT_LT(columns, fetch);
+  EXPECT_NE(fetch, std::string::npos);
+  EXPECT_NE(loops_of("(1, 96, 112, 112)", "[2, 2]").find("prefetch_later("), std::string::npos);
+}
+
 TEST(FormsTest, FormsThatRoundDifferentlyAreTakenWhereThatIsAllowed) {
   const Call call{"(1, 64, 28, 28), float32", "(64, 64, 3, 3), float32", "nn.conv2d"};
   const Choice plain = ChoiceOf(call, Avx512(), /*winograd=*/false);
