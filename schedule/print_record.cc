@@ -218,12 +218,14 @@ class RecordPrinter {
     Unreachable("an axis comes from its operation or from a call");
   }
 
-  // The factors, offsets and layouts of a record in C++; a symbolic extent goes by its name.
+  // An argument after others, unless it is the default.
   static std::string Text(const BlockFetch& fetch) {
     if (fetch == BlockFetch()) return "";
     return StrCat(", {.blocks = ", fetch.blocks,
                   fetch.past_nearest ? ", .past_nearest = true}" : "}");
   }
+
+  // The factors, offsets and layouts of a record in C++; a symbolic extent goes by its name.
   std::string Text(const Expr& e) {
     if (e.kind() == loop::ExprKind::kVar) {
       const auto named = axes_.find(e);

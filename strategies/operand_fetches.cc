@@ -29,10 +29,10 @@ constexpr std::int64_t kMinImageBytes = 1 << 15;
 // As many bytes of a row of tiles as the nearest cache has room for beside those that are read
 // meanwhile.
 constexpr std::int64_t kMaxAheadBytes = 1 << 14;
-// Tiles of few lines fetch the next row of tiles. Tiles of more go into the second-level cache, by
-// as many rows as take the time of a line from memory: the nearest cache has too few buffers for so
-// many lines that are under way.
-constexpr std::int64_t kFewLines = 8;
+// Tiles of few lines fetch the next row of tiles. Lines of tiles of more go into the second-level
+// cache, by as many rows as take the time of a line from memory: the nearest cache has too few
+// buffers for so many lines that are under way.
+constexpr std::int64_t kMaxNearLines = 8;
 constexpr schedule::BlockFetch kFetchMany{.blocks = 4, .past_nearest = true};
 
 // The accesses of the tile to one argument.
@@ -128,7 +128,7 @@ void FetchLaterRow(schedule::Schedule& schedule, const schedule::Stage& tile,
   if (!HasNumberedPlanes(input) || Extent(column) == 1) return;
   const std::int64_t lines = BytesOf(input) / (count * Extent(column) * kCacheLineBytes);
   schedule.PrefetchNextBlock(input, te::Tensor(tile.op(), 0), column, 1,
-                             lines <= kFewLines ? schedule::BlockFetch() : kFetchMany);
+                             lines <= kMaxNearLines ? schedule::BlockFetch() : kFetchMany);
 }
 
 }  // namespace

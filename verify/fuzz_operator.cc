@@ -86,9 +86,10 @@ std::optional<std::string> WrongByDefinition(const OperatorCall& call,
 }
 
 // `expected` are the interpreter's results for `arrays`, which are in the order of the parameters.
+// `is_defined` is as in RandomArguments.
 std::optional<std::string> CheckKernels(const OperatorCall& call,
                                         const std::vector<NDArray>& arrays,
-                                        const std::vector<NDArray>& expected,
+                                        const std::vector<NDArray>& expected, bool is_defined,
                                         LibraryChoice library) {
   const std::vector<ir::Expr>& params = call.module.Main().params;
   runtime::Inputs inputs;
@@ -103,9 +104,6 @@ std::optional<std::string> CheckKernels(const OperatorCall& call,
   if (!results.ok()) return StrCat("compile and run: ", FromStatus(results.status()).message());
   if (const auto wrong = WrongByDefinition(call, arrays, *results))
     return StrCat("wrong result: ", *wrong);
-  const auto* node = call.module.Main().body.As<ir::CallNode>();
-  const bool is_defined =
-      node != nullptr && node->op() != nullptr && HasPlainDefinition(node->op()->name);
   const double relative =
       std::max(kTolerance, jit::DefaultTolerance(call.graph.outputs, loop::ExprMap()));
   for (std::size_t i = 0; i < results->size(); ++i) {
@@ -147,7 +145,8 @@ std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t see
     if (const auto finding = CheckRefusal(op, random))
       return StrCat("finding of seed ", seed, ": ", *finding);
   }
-  const std::vector<NDArray> arrays = RandomArguments(*call, HasPlainDefinition(op), seed);
+  const bool is_defined = HasPlainDefinition(op);
+  const std::vector<NDArray> arrays = RandomArguments(*call, is_defined, seed);
   const auto expected = CatchErrors([&] { return Interpret(call->module, arrays); });
   if (!expected.ok()) {
     if (ReadsByData(call->graph.outputs) && !ReadsNoElements(expected.status()))
@@ -157,7 +156,7 @@ std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t see
   if (const auto wrong = WrongByDefinition(*call, arrays, *expected))
     return describe(StrCat("the interpreter is wrong: ", *wrong));
   for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary}) {
-    if (const auto finding = CheckKernels(*call, arrays, *expected, library))
+    if (const auto finding = CheckKernels(*call, arrays, *expected, is_defined, library))
       return describe(*finding);
   }
   return std::nullopt;

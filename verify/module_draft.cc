@@ -257,13 +257,9 @@ void ModuleDraft::Keep(const Expr& call) {
     typed = WithTypes(function.body, values);
   }
   CheckDefined(typed);
-  // What CheckFits refuses may take minutes, and more memory than there is.
+  // What is too large may take minutes to compute, and more memory than there is.
   for (const ir::Type& part : ir::Flatten(typed.checked_type())) {
-    double elements = ir::IsStaticTensor(part) ? 1 : 0;
-    if (elements == 0) continue;
-    for (const std::int64_t extent : ir::StaticShape(part, "a value"))
-      elements *= static_cast<double>(extent);
-    if (elements > kMaxRowElements) throw InvalidArgument("the value is too large");
+    if (ir::IsStaticTensor(part)) CheckSize(NumElements(ir::StaticShape(part, "a value")));
   }
   const GraphValue value = ValueOf(typed);
   const auto* tuple = typed.checked_type().As<ir::TupleTypeNode>();
@@ -345,10 +341,14 @@ void ModuleDraft::CheckDefined(const Expr& typed) {
     throw InvalidArgument("an element may not fit the integer");
 }
 
-void ModuleDraft::CheckFits(const NDArray& array) const {
+void ModuleDraft::CheckSize(std::int64_t elements) const {
   const bool is_of_rows = kind_ == ModuleKind::kStatistics;
-  if (array.size() > (is_of_rows ? kMaxRowElements : kMaxElements))
+  if (elements > (is_of_rows ? kMaxRowElements : kMaxElements))
     throw InvalidArgument("the value is too large");
+}
+
+void ModuleDraft::CheckFits(const NDArray& array) const {
+  CheckSize(array.size());
   if (floats_ != FloatValues::kAll && !IsFinite(array))
     throw InvalidArgument("the value is not finite");
   if (LargestMagnitude(array) > kMaxValue) throw InvalidArgument("an element is too large");

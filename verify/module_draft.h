@@ -83,6 +83,7 @@ class ModuleDraft {
   // Shifts of integers have results for some values only. Passes may divide in other
   // ways, and cast in other places, than the interpreter, except where only edges are drawn.
   void CheckDefined(const ir::Expr& typed);
+  void CheckSize(std::int64_t elements) const;
   void CheckFits(const NDArray& array) const;
 
   Random random_, special_random_;

@@ -23,9 +23,7 @@ std::int64_t Elements(const ir::Type& type) {
     return max_elements;
   }
   if (!ir::IsStaticTensor(type)) return 0;
-  double elements = 1;
-  for (const std::int64_t extent : ir::StaticShape(type, "a value"))
-    elements *= static_cast<double>(std::max<std::int64_t>(extent, 1));
+  const double elements = ElementsCounted(ir::StaticShape(type, "a value"));
   return elements > 1e18 ? std::int64_t{1} << 60 : static_cast<std::int64_t>(elements);
 }
 
@@ -35,6 +33,13 @@ bool RoundsToIntegers(const std::string& op) {
 }
 
 }  // namespace
+
+double ElementsCounted(const Shape& shape) {
+  double elements = 1;
+  for (const std::int64_t extent : shape)
+    elements *= static_cast<double>(std::max<std::int64_t>(extent, 1));
+  return elements;
+}
 
 bool ModuleMeasures::IsLarge() const {
   return elements > kMaxElements || expressions > kMaxExpressions;

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "tenon/ir/module.h"
+#include "tenon/support/ndarray.h"
 
 namespace tenon::verify {
 
@@ -26,6 +27,10 @@ struct ModuleMeasures {
 };
 // Requires checked types.
 ModuleMeasures MeasuresOf(const ir::Module& module);
+
+// The elements of an array of the shape. An extent of 0 counts as 1: the others have to fit 64 bits
+// beside it, too. Overflows nothing.
+double ElementsCounted(const Shape& shape);
 
 // Whether an error is of the kind that a module or a model may cause, and says something.
 bool IsUserError(const absl::Status& status);

@@ -44,13 +44,7 @@ absl::StatusOr<ir::Module> Imported(const onnx::ModelProto& model,
   });
 }
 
-bool IsLarge(const Shape& shape) {
-  double elements = 1;
-  // Beside an extent of 0, the others still have to fit 64 bits.
-  for (const std::int64_t extent : shape)
-    elements *= static_cast<double>(std::max<std::int64_t>(extent, 1));
-  return elements > kMaxElements;
-}
+bool IsLarge(const Shape& shape) { return ElementsCounted(shape) > kMaxElements; }
 
 // One module with variables, compiled, and the model that it comes of.
 class SymbolicCheck {

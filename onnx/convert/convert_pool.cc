@@ -50,6 +50,13 @@ void DropWindowInPadding(const Node& node, std::size_t d, Pooling* p) {
   w.after[d] = 0;
 }
 
+// How far the last window of ceil_mode reaches past the padded data, in which the first window has
+// `room` to move. One window may be all there is, and lack less than a stride.
+std::int64_t PastTheEnd(std::int64_t room, std::int64_t stride) {
+  if (room >= 0) return (stride - room % stride) % stride;
+  return room > -stride ? -room : 0;
+}
+
 // `fill` is what padding is in the data, where it cannot be that of the operator.
 Pooling PoolingOf(Node& node, double fill) {
   Expr x = node.input(0);
@@ -160,9 +167,7 @@ std::vector<Expr> LpPool(Node& node) {
         const std::int64_t span = ops::WindowSpan(w.kernel[d], w.dilations[d]);
         const std::int64_t room =
             ops::PaddedExtent(shape[d + 2].value(), w.before[d], w.after[d]) - span;
-        // One window may be all there is, and lack less than a stride.
-        further = room < 0 ? (-room < w.strides[d] ? -room : 0)
-                           : (w.strides[d] - room % w.strides[d]) % w.strides[d];
+        further = PastTheEnd(room, w.strides[d]);
       }
       w.after[d] = ops::PaddedExtent(w.after[d], further, 0);
     }

@@ -172,13 +172,20 @@ te::RegisterTile HintOf(const ConvSum& conv, std::int64_t pixels, std::int64_t c
           .terms_at_once = channels_at_once};
 }
 
+// Whether a tile loads no pixels, since each is an operand of its only multiply-add. That pays with
+// 32 registers, where a tile's pixels are a line of each channel, and where the channels are a
+// loop.
+bool MultipliesFromMemory(const ConvSum& conv, const TileShape& tile) {
+  return HasManyRegisters(conv.target) && tile.vectors == 1 && tile.pixels == conv.lanes() &&
+         ElementsOf(conv.Spatial()).IsMultipleOf(conv.lanes()) && NumElements(conv.taps) == 1 &&
+         conv.group_inputs > kMaxUnrolledTerms;
+}
+
 // The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of
 // weights is a line. Pixels lie together unless a step or the end of a row parts them; they are
 // near in any case where the tile reads few channels. With one tap and no steps the image is one
-// row; with 32 registers the shapes were measured without that. There a tile of one vector and one
-// tap loads no pixels: each is an operand of its only multiply-add. That pays where a tile's pixels
-// are a line of each channel, and where the channels are a loop. Results are transposed on their
-// way to memory, in squares if there are as many pixels as that takes, or nearly.
+// row; with 32 registers the shapes were measured without that. Results are transposed on their way
+// to memory, in squares if there are as many pixels as that takes, or nearly.
 double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
               const TileShape& tile) {
   constexpr double kWeights = 0.4, kNearPixel = 0.15, kFarPixel = 0.5;
@@ -193,13 +200,9 @@ double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
   // 7 pixels leave as a square of 8 would, under a mask; 3 leave one by one.
   const bool in_squares = tile.pixels % square == 0 || (many && tile.pixels % (square - 1) == 0);
   const auto sums = static_cast<double>(tile.vectors * tile.pixels);
-  const bool is_operand = many && tile.vectors == 1 && tile.pixels == conv.lanes() &&
-                          ElementsOf(conv.Spatial()).IsMultipleOf(conv.lanes()) &&
-                          NumElements(conv.taps) == 1 && conv.group_inputs > kMaxUnrolledTerms;
+  const double pixel = is_near ? kNearPixel : kFarPixel;
   const double step = TileStepTime(tile.vectors, tile.pixels, kWeights,
-                                   is_operand ? 0
-                                   : is_near  ? kNearPixel
-                                              : kFarPixel);
+                                   MultipliesFromMemory(conv, tile) ? 0 : pixel);
   const double steps = static_cast<double>(conv.group_inputs * NumElements(conv.taps)) *
                        PartOfTaps(conv, tile.pixels);
   const double turns = in_turn ? static_cast<double>(conv.group_inputs / InTurn(conv)) : 0;

@@ -40,8 +40,8 @@ constexpr std::int64_t kMinFiltersToPack = 64;
 constexpr std::int64_t kMinChannelsToPack = 128;
 constexpr std::int64_t kMinRaggedChannelsToPack = 64;
 constexpr std::int64_t kNearBytes = 1 << 20;
-// With 32 registers, lanes that are filters take 0.85 to 0.94 of the time from so many channels on,
-// and those that are pixels as little for fewer, whose results are then transposed too often.
+// From so many channels on, with 32 registers, tiles whose lanes are filters take 0.85 to 0.94 of
+// the time. With fewer channels, results are transposed too often for what they cost to sum up.
 constexpr std::int64_t kMinChannelsOfFilterLanes = 32;
 // The threads that few blocks are shared out among, and what packing a vector costs in
 // multiply-adds.
@@ -96,7 +96,7 @@ bool SharesOneSet(const Conv& conv, const RowTiles& tiles) {
          tiles.filters * tiles.vectors <= conv.target.vector_registers / 2;
 }
 
-// Whether tiles whose lanes are filters have enough of all to be faster.
+// Whether there are enough filters, channels and pixels for tiles whose lanes are filters.
 bool FillLanesWithFilters(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
   return HasManyRegisters(conv.target) && tiles.flat && !tiles.open &&
          shape[1] % conv.lanes() == 0 && conv.group_inputs >= kMinChannelsOfFilterLanes &&
