@@ -43,7 +43,7 @@ absl::Status OutcomeOf(const ir::Module& module, int level, Random& random) {
   if (!made.ok()) return made.status();
   runtime::Inputs inputs;
   for (const ir::Expr& param : module.Main().params) {
-    const ir::Type& type = ir::Var(param).type_annotation();
+    const ir::Type type = ir::Var(param).type_annotation();
     inputs.emplace(ir::Var(param).name(),
                    RandomArray(ir::StaticShape(type, "an argument"),
                                type.As<ir::TensorTypeNode>()->dtype, random));
