@@ -339,8 +339,9 @@ void AddDim(const std::string& name, const std::string& text, onnx_import::Impor
       throw InvalidArgument(
           StrCat("--dim: ", text, " is no range of ", name, "; one is 1..512, 1.. or ..512"));
   }
-  if (!least.empty()) options->limits.push_back(StrCat(least, " <= ", name));
-  if (!most.empty()) options->limits.push_back(StrCat(name, " <= ", most));
+  const std::string variable = Dim::Symbol(name).ToString();  // in quotes where names need them
+  if (!least.empty()) options->limits.push_back(StrCat(least, " <= ", variable));
+  if (!most.empty()) options->limits.push_back(StrCat(variable, " <= ", most));
 }
 
 LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& arguments,

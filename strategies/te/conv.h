@@ -120,9 +120,9 @@ te::Tensor WithWidePixels(const Conv& conv, const TeCall& call);
 // Whether a channel of the image leaves the second-level cache while it is padded and read.
 bool IsLargeImage(const TeCall& call);
 // Whether taps may read the image itself where it lies. Loads under masks are as fast as others
-// only with AVX-512. Masks of more than three columns leave too few registers for them. Pixels of
-// bfloat16 would be widened at each tap.
-bool ReadsUnderMasks(const Conv& conv);
+// only with AVX-512. Masks of more columns leave too few registers for them. Pixels of bfloat16
+// would be widened at each tap.
+bool ReadsUnderMasks(const Conv& conv, std::int64_t max_columns = 3);
 // The extents of the result. All except the number of images must be numbers; for that one the
 // planned value is taken. Throws Unimplemented as TeCall::shape does.
 Shape ShapeOfImages(const TeCall& call);

@@ -174,11 +174,12 @@ te::RegisterTile HintOf(const ConvSum& conv, std::int64_t pixels, std::int64_t c
 
 // Whether a tile loads no pixels, since each is an operand of its only multiply-add. That pays with
 // 32 registers, where a tile's pixels are a line of each channel, and where the channels are a
-// loop.
+// loop. Images of any extents end within a tile, but for most extents it is one of many.
 bool MultipliesFromMemory(const ConvSum& conv, const TileShape& tile) {
+  const Size pixels = ElementsOf(conv.Spatial());
   return HasManyRegisters(conv.target) && tile.vectors == 1 && tile.pixels == conv.lanes() &&
-         ElementsOf(conv.Spatial()).IsMultipleOf(conv.lanes()) && NumElements(conv.taps) == 1 &&
-         conv.group_inputs > kMaxUnrolledTerms;
+         (!pixels.is_number() || pixels.IsMultipleOf(conv.lanes())) &&
+         NumElements(conv.taps) == 1 && conv.group_inputs > kMaxUnrolledTerms;
 }
 
 // The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of

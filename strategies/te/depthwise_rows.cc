@@ -50,9 +50,8 @@ std::int64_t RowsOfTile(const Conv& conv, std::int64_t rows) {
 
 }  // namespace
 
-bool ReadsUnderMasks(const Conv& conv) {
-  constexpr std::int64_t kMaxColumns = 3;
-  return conv.taps[1] <= kMaxColumns && conv.weight.dtype() != BFloat16 &&
+bool ReadsUnderMasks(const Conv& conv, std::int64_t max_columns) {
+  return conv.taps[1] <= max_columns && conv.weight.dtype() != BFloat16 &&
          conv.target.Has("avx512f");
 }
 

@@ -98,7 +98,7 @@ bool SharesOneSet(const Conv& conv, const RowTiles& tiles) {
 
 // Whether there are enough filters, channels and pixels for tiles whose lanes are filters.
 bool FillLanesWithFilters(const Conv& conv, const Shape& shape, const RowTiles& tiles) {
-  return HasManyRegisters(conv.target) && tiles.flat && !tiles.open &&
+  return HasManyRegisters(conv.target) && tiles.flat &&
          shape[1] % conv.lanes() == 0 && conv.group_inputs >= kMinChannelsOfFilterLanes &&
          tiles.rows * tiles.columns >= kMinPixelsToPack;
 }

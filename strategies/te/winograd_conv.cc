@@ -37,6 +37,14 @@ struct Blocks {
 
   Size row_blocks() const { return BlocksOf(rows, block_rows); }
   Size tiles() const { return columns.expr * block_rows; }  // of a block
+  Size register_tiles() const { return BlocksOf(tiles(), tall); }
+  // Tiles of a row that are transformed. Rows of any length are filled up to whole register tiles
+  // and whole vectors, so that nothing asks where they end.
+  Size filled(std::int64_t lanes) const {
+    if (columns.is_number()) return columns;
+    const Size whole = register_tiles().expr * tall;
+    return BlocksOf(whole, lanes).expr * lanes;
+  }
 };
 
 // One of four values, picked by an index that unrolled loops make a constant.
@@ -110,7 +118,7 @@ Tensor PatchedImage(const Conv& conv, const Tensor& x, const Blocks& blocks) {
                     kImage);
   }
   return te::Compute(
-      {x.shape()[0], x.shape()[1], covered(rows), covered(blocks.columns)},
+      {x.shape()[0], x.shape()[1], covered(rows), covered(blocks.filled(conv.lanes()))},
       [&](const std::vector<Var>& i) {
         return ReadPadded(x, {i[0], i[1], i[2] - conv.padding[0], i[3] - conv.padding[1]}, {2, 3},
                           te::Cast(x.dtype(), 0));
@@ -128,7 +136,7 @@ Tensor TransformedTiles(const Conv& conv, const TeCall& call, const Blocks& bloc
                           .column = kPatch,
                           .channel = conv.group_inputs,
                           .tile_row = blocks.block_rows,
-                          .tile = blocks.columns.expr}
+                          .tile = blocks.filled(conv.lanes()).expr}
           .List(),
       [&](const std::vector<Var>& axes) {
         const auto i = ByRole<WinogradTiles>(axes);
@@ -167,7 +175,11 @@ double Time(const Sizes& shape, const Conv& conv, const Blocks& blocks) {
   const std::int64_t channels = conv.group_inputs;
   const std::int64_t filters = RoundUp(shape[1].planned, conv.lanes() * blocks.vectors);
   const std::int64_t row_blocks = blocks.row_blocks().planned;
-  const std::int64_t tiles = row_blocks * RoundUp(blocks.tiles().planned, blocks.tall);
+  // Rows of any length leave half of their last register tile empty.
+  const std::int64_t of_block = blocks.tiles().is_number()
+                                    ? RoundUp(blocks.tiles().planned, blocks.tall)
+                                    : blocks.tiles().planned + (blocks.tall - 1) / 2;
+  const std::int64_t tiles = row_blocks * of_block;
   const std::int64_t weights = kPatch * kPatch * channels * filters;
   double time = of_tile * static_cast<double>(tiles * weights) / LanesACycle(conv);
   time += static_cast<double>(tiles) *
@@ -239,7 +251,7 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
                             .filter_block = filter_blocks,
                             .row = kPatch,
                             .column = kPatch,
-                            .tile_block = BlocksOf(blocks.tiles(), blocks.tall).expr,
+                            .tile_block = blocks.register_tiles().expr,
                             .vector = blocks.vectors,
                             .tile = blocks.tall,
                             .filter = conv.lanes()}
@@ -248,9 +260,9 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
         const auto i = ByRole<WinogradProduct>(axes);
         Expr tile = i.tile_block * blocks.tall + i.tile;
         // Tiles past the last one are computed from it and dropped.
-        if (!blocks.tiles().IsMultipleOf(blocks.tall))
-          tile = te::Min(tile, blocks.tiles().expr - 1);
         const bool is_row = !blocks.columns.is_number();
+        if (!is_row && !blocks.tiles().IsMultipleOf(blocks.tall))
+          tile = te::Min(tile, blocks.tiles().expr - 1);
         const Expr pixel =
             tiles[WinogradTiles<Expr>{.image = i.image,
                                       .row_block = i.row_block,

@@ -347,6 +347,27 @@ TEST(TailCodeTest, NoElementIsLoadedByItselfThatLiesNearOthers) {
               HasSubstr("masked.gather"));
 }
 
+// The mask of a row is known as the kernel runs. LLVM would move its bits one by one.
+TEST(TailCodeTest, MasksOfElementsThatLieNearOthersAreComparedAndNotTakenApart) {
+  const auto code = [](const std::function<Expr(const Expr&)>& place) {
+    const Tensor a = Placeholder({4, 256}, Float32, "A");
+    const Tensor c = te::Compute(
+        {4, 64},
+        [&](Var i, Var j) {
+          return te::IfThenElse(j < i * 9 + 5, a(i, place(j)), te::Cast(Float32, 0));
+        },
+        "C");
+    Schedule s(c);
+    s[c].Vectorize(s[c].Split(c.axis(1), HostTarget().vector_bytes / 4).second);
+    return Compile(schedule::Lower(s, {a, c}, "picked")).value().LlvmIr(false);
+  };
+  for (const std::string& ir : {code([](const Expr& j) { return te::FloorDiv(j, 2); }),
+                                code([](const Expr& j) { return j * 2; })}) {
+    EXPECT_THAT(ir, HasSubstr("@llvm.masked.load"));
+    EXPECT_THAT(ir, Not(::testing::ContainsRegex("shufflevector <[0-9]+ x i1>")));
+  }
+}
+
 // Of an array that is long enough at a place that is known.
 TEST(TailCodeTest, WindowsAreOneLoad) {
   const auto loads = [](std::int64_t size) {
