@@ -307,6 +307,20 @@ TEST(FormsTest, PixelsArePackedWhereTheirChannelsShareOneSetOfTheCache) {
   EXPECT_FALSE(packs("(1, 16, 32, 32)", "(32, 16, 1, 1)", Avx512()));
 }
 
+// So results leave in as many runs as a tile has filters, and not in as many as there are.
+TEST(FormsTest, ImagesOfFewChannelsAreReadAgainForEachTileOfFilters) {
+  const auto loops_of = [](const char* image, const char* weight) {
+    const Call call{StrCat(image, ", float32"), StrCat(weight, ", float32"), "nn.conv2d"};
+    const Choice choice = ChoiceOf(call, Avx512());
+    EXPECT_EQ(choice.implementation, "te.conv2d.row_tiled");
+    return loop::Print(std::get<loop::Function>(choice.built.kernel));
+  };
+  EXPECT_THAT(loops_of("(1, 24, 56, 56)", "(144, 24, 1, 1)"),
+              HasSubstr("parallel ax0.ax1.outer.fused.ax2.ax3.fused.outer.fused in"));
+  EXPECT_THAT(loops_of("(1, 96, 56, 56)", "(24, 96, 1, 1)"),
+              HasSubstr("parallel ax0.ax2.ax3.fused.outer.fused.ax1.outer.fused in"));
+}
+
 // Tiles of few lines fetch into the nearest cache, those of more into the next one.
 TEST(FormsTest, TilesOfADepthwiseRowFetchALaterOneInShares) {
   const auto loops_of = [](const char* image, const char* strides) {
