@@ -59,12 +59,12 @@ enum class Source {
 
 // With AVX-512, 3 x 3 taps under masks take 0.6 of the time with a copy for images of 20 to 60
 // columns, and as long for larger ones. 5 x 5 taps take 0.7 of it for images of 5 x 7, 0.96 for 40
-// x 30, and 1.01 from 160 x 160 on. Shuffles take two thirds of the time with a second copy, and as
-// long for 5 x 5 taps; masks beside them take longer.
+// x 30, and 1.01 from 160 x 160 on; where windows step by two rows they take 1.7. Shuffles take two
+// thirds of the time with a second copy, and as long for 5 x 5 taps; masks beside them take longer.
 Source SourceOf(const Conv& conv) {
-  constexpr std::int64_t kMaxColumns = 5;
+  const std::int64_t max_columns = conv.strides[0] == 1 ? 5 : 3;
   if (conv.strides[1] == 1)
-    return ReadsUnderMasks(conv, kMaxColumns) ? Source::kImage : Source::kPadded;
+    return ReadsUnderMasks(conv, max_columns) ? Source::kImage : Source::kPadded;
   const bool shuffles = conv.strides[1] == 2 && conv.target.Has("avx512f");
   return shuffles ? Source::kPadded : Source::kSteps;
 }
