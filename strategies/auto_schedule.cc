@@ -16,7 +16,7 @@
 #include "tenon/strategies/reductions.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/schedule/rules.h"
-#include "tenon/strategies/te/winograd_schedule.h"
+#include "tenon/strategies/te/conv/winograd_schedule.h"
 #include "tenon/te/scan.h"
 
 namespace tenon::strategies {

@@ -67,7 +67,7 @@ struct TileInput {
   TileInputForm form = TileInputForm::kLines;
 };
 
-// A stage of a convolution by Winograd's algorithm (strategies/te/winograd_schedule.h).
+// A stage of a convolution by Winograd's algorithm (strategies/te/conv/winograd_schedule.h).
 enum class WinogradPart { kWeights, kImage, kTiles, kProduct, kResults };
 struct WinogradStage {
   WinogradPart part;

@@ -4,7 +4,7 @@
 
 #include "tenon/ops/fourier_attrs.h"
 #include "tenon/strategies/register_tile.h"
-#include "tenon/strategies/te/product.h"
+#include "tenon/strategies/te/matmul/product.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 

@@ -103,7 +103,14 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
             {"onednn/v2", {"onednn"}},
             {"onednn/v3", {"onednn"}},
             {"schedule", {}},
-            {"te", {}}}},
+            {"te", {"te/matmul"}},
+            {"te/boxes", {"te", "te/sort"}},
+            {"te/conv", {"te/matmul", "te/shape"}},
+            {"te/image", {}},
+            {"te/matmul", {}},
+            {"te/recurrent", {}},
+            {"te/shape", {"te"}},
+            {"te/sort", {"te"}}}},
       };
   return insides;
 }

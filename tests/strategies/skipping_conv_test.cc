@@ -7,7 +7,7 @@
 
 #include "tenon/jit/host_target.h"
 #include "tenon/passes/bind_params.h"
-#include "tenon/strategies/te/tile_taps.h"
+#include "tenon/strategies/te/conv/tile_taps.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/tests/strategies/target_testing.h"

@@ -1,0 +1,487 @@
+// The padded image is a stage of its own, so that the sum reads without conditions.
+#include "tenon/strategies/te/conv/conv_sum.h"
+
+#include <algorithm>
+#include <span>
+
+#include "tenon/loop/visit.h"
+#include "tenon/strategies/te/conv/packed_weights.h"
+#include "tenon/strategies/te/conv/tile_taps.h"
+#include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
+#include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::IterVar;
+using te::Tensor;
+using te::Var;
+
+// Results of one filter below which a tile holds all of them.
+constexpr std::int64_t kMinPixels = 4;
+
+// Where a tap reads: result coordinates times strides plus taps times dilations.
+std::vector<Expr> Window(const ConvSum& conv, const std::vector<Expr>& at,
+                         const std::vector<IterVar>& taps) {
+  std::vector<Expr> read;
+  for (std::size_t d = 0; d < conv.dims(); ++d)
+    read.push_back(at[d] * conv.strides[d] + taps[d].var * conv.dilation[d]);
+  return read;
+}
+
+std::vector<Expr> VarsOf(const std::vector<IterVar>& axes) {
+  std::vector<Expr> vars;
+  for (const IterVar& axis : axes) vars.emplace_back(axis.var);
+  return vars;
+}
+
+// The input channel and then the taps.
+std::vector<IterVar> ReduceAxes(const IterVar& channel, const std::vector<IterVar>& taps) {
+  std::vector<IterVar> axes = {channel};
+  axes.insert(axes.end(), taps.begin(), taps.end());
+  return axes;
+}
+
+// The axes in the order in which the data has them, so that neighbouring terms lie together.
+std::vector<IterVar> AxesAsInMemory(const ConvSum& conv, const IterVar& channel,
+                                    const std::vector<IterVar>& taps) {
+  std::vector<std::pair<std::size_t, IterVar>> axes = {{conv.data[1], channel}};
+  for (std::size_t d = 0; d < taps.size(); ++d) axes.emplace_back(conv.data[d + 2], taps[d]);
+  std::sort(axes.begin(), axes.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<IterVar> ordered;
+  for (const auto& [position, axis] : axes) ordered.push_back(axis);
+  return ordered;
+}
+
+}  // namespace
+
+Tensor PlainSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
+  ConvSum conv = plain;
+  if (conv.is_stored) {
+    std::vector<Expr> shape = {conv.shape[conv.out[1]].expr, conv.group_inputs};
+    shape.insert(shape.end(), conv.taps.begin(), conv.taps.end());
+    const Tensor stored = call.Prepared(te::Compute(
+        shape,
+        [&](const std::vector<Var>& i) {
+          return plain.weight(i[0], i[1], std::vector<Expr>(i.begin() + 2, i.end()));
+        },
+        "weights", te::Stored{}));
+    conv.weight = [stored](const Expr& filter, const Expr& channel, const std::vector<Expr>& taps) {
+      std::vector<Expr> at = {filter, channel};
+      at.insert(at.end(), taps.begin(), taps.end());
+      return stored[at];
+    };
+  }
+  const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
+  const std::vector<IterVar> taps = TapAxes(conv.taps);
+  return te::Compute(
+      ExprsOf(conv.shape),
+      [&](const std::vector<Var>& i) {
+        const Var& filter = i[conv.out[1]];
+        Expr channel = rc.var;
+        if (conv.groups > 1)
+          channel = te::FloorDiv(filter, conv.group_outputs) * conv.group_inputs + rc.var;
+        std::vector<Expr> at;
+        for (std::size_t d = 0; d < conv.dims(); ++d) at.emplace_back(i[conv.out[d + 2]]);
+        return te::Sum(conv.Pixel(i[conv.out[0]], channel, Window(conv, at, taps)) *
+                           conv.weight(filter, rc.var, VarsOf(taps)),
+                       call.keeps_order ? ReduceAxes(rc, taps) : AxesAsInMemory(conv, rc, taps));
+      },
+      name, te::Label(name, te::ReadsRepeatedly{}));
+}
+
+namespace {
+
+// Element `i` of a word, as the result's type.
+Expr ElementOf(const Expr& word, const Expr& i, DataType dtype) {
+  return dtype == Int32 ? te::ByteOfWord(word, i) : te::Cast(dtype, te::BFloatOfWord(word, i));
+}
+
+// Vectors of filters by pixels.
+struct TileShape {
+  std::int64_t vectors, pixels;
+};
+
+// Whether tiles may add channels in turn: the number of pixels is known, and no group or word says
+// which channels belong together.
+bool MayAddInTurn(const ConvSum& conv) {
+  return conv.groups == 1 && conv.channels_of_word == 1 && AreNumbers(conv.Spatial());
+}
+
+// A tile that adds all its channels at once loads each line of a small image from the next cache
+// for a few pixels. So all tiles of an image add a few channels before they add more. These few lie
+// in the nearest cache, and their terms are written out without a loop. With 32 registers tiles
+// have more to do for each line, and gain nothing.
+constexpr std::int64_t kChannelsInTurn = 8;
+// Sums that leave out taps read less of each channel, and ask for each part of them.
+constexpr std::int64_t kChannelsInTurnOfFewTaps = 16;
+constexpr TileShape kTileInTurn = {2, 4};
+
+std::int64_t InTurn(const ConvSum& conv) {
+  return conv.inside.empty() ? kChannelsInTurn : kChannelsInTurnOfFewTaps;
+}
+
+// Whether that pays. It takes more channels, sums that stay in the second-level cache, and tiles of
+// filters for all threads.
+bool PaysInTurn(const ConvSum& conv, std::int64_t vectors) {
+  constexpr std::int64_t kMinTurns = 8;
+  if (HasManyRegisters(conv.target) || !MayAddInTurn(conv)) return false;
+  const std::int64_t pixels = ElementsOf(conv.Spatial()).planned;
+  const std::int64_t shared =
+      conv.shape[conv.out[0]].planned * CeilDiv(vectors, kTileInTurn.vectors);
+  const std::int64_t sum_bytes = 4 * kTileInTurn.vectors * conv.lanes() * pixels;
+  return pixels >= kMinPixels && conv.group_inputs % InTurn(conv) == 0 &&
+         conv.group_inputs >= kMinTurns * InTurn(conv) && sum_bytes <= conv.target.l2_bytes / 2 &&
+         shared >= 2 * conv.target.cores;
+}
+
+// The channels that tiles add in turn, or what `config` says instead. 0: all.
+std::int64_t ChannelsAtOnce(const ConvSum& conv, std::int64_t vectors, Config* config) {
+  if (!MayAddInTurn(conv)) return 0;
+  const std::int64_t usual = PaysInTurn(conv, vectors) ? InTurn(conv) : 0;
+  std::vector<std::int64_t> choices = {0};
+  for (std::int64_t channels = kChannelsInTurn; channels < conv.group_inputs; channels *= 2) {
+    if (conv.group_inputs % channels == 0) choices.push_back(channels);
+  }
+  return KnobOf(config, "channels", choices, usual);
+}
+
+// If an image has few pixels, a tile holds all of them, and so many filters that the latency of an
+// addition is hidden. Of such numbers it is the one that leaves the fewest vectors beyond the last
+// filter.
+TileShape TileOfFewPixels(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
+  const std::int64_t most = MaxSums(conv.target) / (kMinPixels - 1);
+  if (conv.groups > 1) return {1, pixels};
+  if (vectors <= most) return {vectors, pixels};
+  return {TightestBlock(vectors, most / 2, most), pixels};
+}
+
+// Whether tiles of so many pixels begin at the same places of rows, or hold whole ones.
+bool FitsRows(const ConvSum& conv, std::int64_t pixels) {
+  const Size& row = conv.shape[conv.out.back()];
+  return row.IsMultipleOf(pixels) || (row.is_number() && pixels % row.planned == 0);
+}
+
+te::RegisterTile HintOf(const ConvSum& conv, std::int64_t pixels, std::int64_t channels_at_once) {
+  if (conv.channels_of_word > 1) return {.sum = te::TileSum::kWordDot};
+  return {.rows = FitsRows(conv, pixels) ? te::TileRows::kEven : te::TileRows::kUneven,
+          .terms_at_once = channels_at_once};
+}
+
+// Whether a tile loads no pixels, since each is an operand of its only multiply-add. That pays with
+// 32 registers, where a tile's pixels are a line of each channel, and where the channels are a
+// loop. Images of any extents end within a tile, but for most extents it is one of many.
+bool MultipliesFromMemory(const ConvSum& conv, const TileShape& tile) {
+  const Size pixels = ElementsOf(conv.Spatial());
+  return HasManyRegisters(conv.target) && tile.vectors == 1 && tile.pixels == conv.lanes() &&
+         (!pixels.is_number() || pixels.IsMultipleOf(conv.lanes())) &&
+         NumElements(conv.taps) == 1 && conv.group_inputs > kMaxUnrolledTerms;
+}
+
+// The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of
+// weights is a line. Pixels lie together unless a step or the end of a row parts them; they are
+// near in any case where the tile reads few channels. With one tap and no steps the image is one
+// row; with 32 registers the shapes were measured without that. Results are transposed on their way
+// to memory, in squares if there are as many pixels as that takes, or nearly.
+double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
+              const TileShape& tile) {
+  constexpr double kWeights = 0.4, kNearPixel = 0.15, kFarPixel = 0.5;
+  constexpr double kInSquares = 1.5, kInParts = 5, kTurn = 0.5;
+  const bool in_turn = PaysInTurn(conv, vectors);
+  const bool many = HasManyRegisters(conv.target);
+  const bool is_row = !many && NumElements(conv.taps) == 1 &&
+                      std::ranges::count(conv.strides, 1) == std::ssize(conv.strides);
+  const bool is_near = conv.group_inputs < conv.lanes() || is_row || in_turn ||
+                       (conv.strides.back() == 1 && FitsRows(conv, tile.pixels));
+  const std::int64_t square = conv.lanes() / 2;
+  // 7 pixels leave as a square of 8 would, under a mask; 3 leave one by one.
+  const bool in_squares = tile.pixels % square == 0 || (many && tile.pixels % (square - 1) == 0);
+  const auto sums = static_cast<double>(tile.vectors * tile.pixels);
+  const double pixel = is_near ? kNearPixel : kFarPixel;
+  const double step = TileStepTime(tile.vectors, tile.pixels, kWeights,
+                                   MultipliesFromMemory(conv, tile) ? 0 : pixel);
+  const double steps = static_cast<double>(conv.group_inputs * NumElements(conv.taps)) *
+                       PartOfTaps(conv, tile.pixels);
+  const double turns = in_turn ? static_cast<double>(conv.group_inputs / InTurn(conv)) : 0;
+  return static_cast<double>(CeilDiv(vectors, tile.vectors) * CeilDiv(pixels, tile.pixels)) *
+         (steps * step + (kTurn * turns + (in_squares ? kInSquares : kInParts)) * sums);
+}
+
+// With 16 registers, 8 sums leave some for the addresses of pixels and for those of the next tap.
+// 12 take twice the time. One pixel less pays where rows begin with a tile, unless the last tile is
+// whole anyhow.
+std::int64_t PixelsOfGroupTile(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
+  const std::int64_t usual = 8 / vectors;
+  const bool shorter = vectors == 1 && pixels % usual != 0 && FitsRows(conv, usual - 1);
+  return shorter ? usual - 1 : usual;
+}
+
+// Pixels are loaded when their turn comes, and those of several taps may be kept for the next one:
+// with one tap more sums fit into the registers, if pixels need no addresses of their own.
+TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
+  constexpr std::int64_t kShallow = 64;
+  constexpr TileShape kShapes[] = {{2, 8}, {2, 7}, {3, 8}, {3, 7}, {4, 6}, {1, 16}, {1, 14}};
+  constexpr TileShape kIn16Registers[] = {{2, 6}, {2, 4}, {3, 3}, {1, 12}, {1, 8}};
+  // LLVM keeps pixels for the next tap, and 12 sums leave their registers for them.
+  constexpr TileShape kOfTapsIn16Registers[] = {{2, 5}, {2, 4}, {3, 3}, {1, 8}};
+  constexpr TileShape kOfOneTap = {2, 14};
+  const bool many = HasManyRegisters(conv.target);
+  if (pixels < kMinPixels) return TileOfFewPixels(conv, vectors, pixels);
+  const bool skips = !conv.inside.empty();
+  if (PaysInTurn(conv, vectors) && !skips) return kTileInTurn;
+  const auto better = [&](const TileShape& a, const TileShape& b) {
+    return TimeOf(conv, vectors, pixels, a) < TimeOf(conv, vectors, pixels, b);
+  };
+  if (conv.groups > 1) {
+    const std::int64_t most = conv.group_outputs % (2 * conv.lanes()) == 0 ? 2 : 1;
+    if (!many) return {most, PixelsOfGroupTile(conv, most, pixels)};
+    const std::int64_t sums = EnoughSums(conv.target);
+    return std::min(TileShape{most, sums / most}, TileShape{most, (sums - 2) / most}, better);
+  }
+  // The instruction reads a word for all lanes itself, and results leave in squares.
+  if (conv.channels_of_word > 1 && pixels % conv.lanes() == 0) return {1, conv.lanes()};
+  const std::int64_t taps = NumElements(conv.taps);
+  // Sums that are short beside their way to memory leave in squares of whole cache lines.
+  if (conv.group_inputs * taps <= kShallow && conv.shape[conv.out[1]].IsMultipleOf(conv.lanes()) &&
+      conv.shape[conv.out.back()].IsMultipleOf(conv.lanes()))
+    return {1, conv.lanes()};
+  const std::span<const TileShape> shapes = many ? std::span<const TileShape>(kShapes)
+                                            : taps > 1 && !skips
+                                                ? std::span<const TileShape>(kOfTapsIn16Registers)
+                                                : std::span<const TileShape>(kIn16Registers);
+  const TileShape best = *std::min_element(shapes.begin(), shapes.end(), better);
+  const bool takes_more = many && taps == 1 && FitsRows(conv, kOfOneTap.pixels);
+  return takes_more && better(kOfOneTap, best) ? kOfOneTap : best;
+}
+
+// The same, or what `config` says instead. Words are read for all lanes of a vector of their own
+// tile.
+TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels, Config* config) {
+  const TileShape usual = TileOf(conv, vectors, pixels);
+  if (conv.channels_of_word > 1) return usual;
+  const TileSize tile =
+      TileIn(config, {"pixels", "vectors"}, {usual.pixels, usual.vectors}, {pixels, vectors},
+             conv.target, conv.groups > 1 ? conv.group_outputs / conv.lanes() : 0);
+  return {tile.vectors, tile.rows};
+}
+
+// Whether most of the image is never read, with one tap and steps.
+bool ReadsFewPixels(const ConvSum& conv) {
+  // Vectors of filters that pay for a copy of the others.
+  constexpr std::int64_t kMinVectors = 8;
+  const bool steps = std::any_of(conv.strides.begin(), conv.strides.end(),
+                                 [](std::int64_t stride) { return stride > 1; });
+  return steps && conv.groups == 1 && NumElements(conv.taps) <= 1 &&
+         conv.shape[conv.out[1]].planned >= kMinVectors * conv.lanes();
+}
+
+// The convolution over a copy of the pixels that are read. They lie together, so that all filters
+// read lines of nothing else.
+ConvSum WithReadPixelsOnly(const ConvSum& plain) {
+  if (!ReadsFewPixels(plain)) return plain;
+  ConvSum conv = plain;
+  std::vector<Expr> shape(plain.data.size());
+  shape[plain.data[0]] = plain.shape[plain.out[0]].expr;
+  shape[plain.data[1]] = plain.group_inputs;
+  for (std::size_t d = 0; d < plain.dims(); ++d)
+    shape[plain.data[d + 2]] = plain.shape[plain.out[d + 2]].expr;
+  conv.image = te::Compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> at(i.begin(), i.end());
+        for (std::size_t d = 0; d < plain.dims(); ++d)
+          at[plain.data[d + 2]] = at[plain.data[d + 2]] * plain.strides[d];
+        return plain.image[at];
+      },
+      "pixels", te::Stored{});
+  conv.strides.assign(plain.dims(), 1);
+  return conv;
+}
+
+}  // namespace
+
+namespace {
+
+// How the pixels of a result are taken in tiles. They are counted row by row, so that tiles go on
+// in the next row. If extents are expressions, each row is cut into tiles of its own, so that no
+// place is a quotient of these.
+struct PixelTiles {
+  std::vector<Size> rows;  // axes before the one that is cut
+  Size cut;                // elements of the axis that tiles cut
+  std::int64_t tall;       // pixels of a tile
+
+  std::size_t axes() const { return rows.size() + 1; }  // of the grid
+  // The spatial coordinates of pixel `t` of the tile at `grid`. Past the last pixel it is that.
+  std::vector<Expr> At(const std::vector<Expr>& grid, const Expr& t,
+                       const std::vector<Expr>& spatial) const {
+    Expr pixel = grid.back() * tall + t;
+    if (!cut.IsMultipleOf(tall)) pixel = te::Min(pixel, cut.expr - 1);
+    if (rows.empty()) return Unflatten(pixel, spatial);
+    std::vector<Expr> at(grid.begin(), grid.end() - 1);
+    at.push_back(pixel);
+    return at;
+  }
+};
+
+// Whether pixel `p` of the result reads pixel `p` of the image, both counted row by row. Then no
+// place is a quotient, whatever the extents.
+bool ReadsInOrder(const ConvSum& conv) {
+  bool same = NumElements(conv.taps) == 1;
+  for (std::size_t d = 0; d < conv.dims(); ++d)
+    same = same && conv.strides[d] == 1 &&
+           loop::StructuralEqual(conv.image.shape()[conv.data[d + 2]],
+                                 conv.shape[conv.out[d + 2]].expr);
+  return same;
+}
+
+PixelTiles PixelTilesOf(const ConvSum& conv, std::int64_t tall) {
+  const Sizes spatial = conv.Spatial();
+  if (AreNumbers(spatial) || spatial.size() == 1 || ReadsInOrder(conv))
+    return {{}, ElementsOf(spatial), tall};
+  return {{spatial.begin(), spatial.end() - 1}, spatial.back(), tall};
+}
+
+}  // namespace
+
+// A register tile is a few pixels of the result by a few vectors of filters.
+Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
+  const ConvSum conv = WithReadPixelsOnly(plain);
+  const std::int64_t filters = conv.shape[conv.out[1]].planned;
+  const std::vector<Expr> spatial = ExprsOf(conv.Spatial());
+  const auto [blocks, tall] =
+      TileOf(conv, CeilDiv(filters, conv.lanes()), ElementsOf(conv.Spatial()).planned, call.config);
+  const PixelTiles pixels = PixelTilesOf(conv, tall);
+  const std::int64_t vectors = RoundUp(CeilDiv(filters, conv.lanes()), blocks);
+  const std::int64_t at_once = ChannelsAtOnce(conv, CeilDiv(filters, conv.lanes()), call.config);
+  const PackedOrder order = PackedOrderOf(conv, at_once);
+  const Tensor packed = call.Prepared(PackedWeights(conv, order, filters, vectors));
+  const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
+  const std::vector<IterVar> taps = TapAxes(conv.taps);
+  const IterVar g = te::ReduceAxis(0, conv.channels_of_word, "g");
+  std::vector<IterVar> axes = ReduceAxes(rc, taps);
+  if (conv.channels_of_word > 1) axes.push_back(g);
+  std::vector<Expr> grid = {conv.shape[conv.out[0]].expr, vectors / blocks};
+  for (const Size& row : pixels.rows) grid.push_back(row.expr);
+  grid.push_back(BlocksOf(pixels.cut, tall).expr);
+  grid.insert(grid.end(), {blocks, tall, conv.lanes()});
+  const std::size_t first = 2, tile = first + pixels.axes();
+  const Tensor sums = te::Compute(
+      grid,
+      [&](const std::vector<Var>& i) {
+        const std::vector<Expr> place(i.begin() + first,
+                                      i.begin() + static_cast<std::ptrdiff_t>(tile));
+        Expr channel = rc.var;
+        if (conv.groups > 1)
+          channel =
+              te::FloorDiv(i[1], conv.group_outputs / (conv.lanes() * blocks)) * conv.group_inputs +
+              rc.var;
+        std::vector<Expr> weight = {i[1] * blocks + i[tile]};
+        const std::vector<Expr> at = order.At(rc.var, VarsOf(taps));
+        weight.insert(weight.end(), at.begin(), at.end());
+        weight.emplace_back(i[tile + 2]);
+        const Expr element =
+            conv.Pixel(i[0], channel, Window(conv, pixels.At(place, i[tile + 1], spatial), taps));
+        if (conv.channels_of_word == 1) {
+          const te::Reduction sum = te::Sum(element * packed[weight], axes);
+          if (conv.inside.empty()) return sum;
+          return te::Where(sum, MeetsImage(conv, tall, pixels.At(place, 0, spatial),
+                                           pixels.At(place, tall - 1, spatial), taps));
+        }
+        weight.emplace_back(g.var);
+        return te::Sum(ElementOf(element, g.var, conv.dtype) * te::Cast(conv.dtype, packed[weight]),
+                       axes);
+      },
+      name, HintOf(conv, tall, at_once));
+  return te::Compute(
+      ExprsOf(conv.shape),
+      [&](const std::vector<Var>& i) {
+        const Var& filter = i[conv.out[1]];
+        std::vector<Expr> at = {i[conv.out[0]], te::FloorDiv(filter, blocks * conv.lanes())};
+        for (std::size_t d = 0; d < pixels.rows.size(); ++d) at.emplace_back(i[conv.out[d + 2]]);
+        Expr pixel = i[conv.out[pixels.rows.size() + 2]];
+        for (std::size_t d = pixels.rows.size() + 1; d < conv.dims(); ++d)
+          pixel = pixel * spatial[d] + i[conv.out[d + 2]];
+        at.insert(at.end(), {te::FloorDiv(pixel, tall),
+                             te::FloorMod(te::FloorDiv(filter, conv.lanes()), blocks),
+                             te::FloorMod(pixel, tall), te::FloorMod(filter, conv.lanes())});
+        return sums[at];
+      },
+      name, conv.is_stored ? te::Stored{} : te::Label());
+}
+
+// Refuses too few results to fill tiles or to pay for packing the weights, and depthwise
+// convolutions, whose lanes share nothing.
+std::optional<std::string> RefuseTiledSum(const ConvSum& conv) {
+  const Size& channels = conv.shape[conv.out[1]];
+  if (!channels.is_number()) return "the number of filters is not known";
+  const std::int64_t filters = channels.planned, lanes = conv.lanes();
+  if (conv.dtype.bytes() != 4)
+    return StrCat("sums of ", conv.dtype.ToString(), " are not 32 bits wide");
+  if (ElementsOf(conv.shape).planned == 0) return "the result has no elements";
+  if (filters < lanes / 2)
+    return StrCat(filters, " filters fill less than half of the ", lanes, " lanes");
+  if (filters < lanes && conv.shape[conv.out.back()].IsMultipleOf(lanes))
+    return StrCat(filters, " filters leave lanes empty that the pixels of a row fill");
+  if (conv.groups > 1 && conv.group_outputs % lanes != 0)
+    return StrCat("the ", conv.group_outputs, " filters of a group do not fill vectors of ", lanes);
+  const std::int64_t pixels = ElementsOf(conv.Spatial()).planned;
+  if (!conv.weight_is_constant && pixels < kMinPixelsToPack)
+    return StrCat("the weights are not constant, and ", pixels,
+                  " pixels do not pay for packing them at each run");
+  return std::nullopt;
+}
+
+ConvSum Skipping(ConvSum conv, const Tensor& x, const ops::Ints& before, const ops::Ints& after) {
+  const auto is_zero = [](std::int64_t width) { return width == 0; };
+  const bool is_padded =
+      !std::ranges::all_of(before, is_zero) || !std::ranges::all_of(after, is_zero);
+  if (!is_padded || !AreNumbers(conv.Spatial())) return conv;
+  for (std::size_t d = 0; d < conv.dims(); ++d)
+    conv.inside.push_back({before[d], before[d] + ExtentOf(x, conv.data[d + 2])});
+  return conv;
+}
+
+std::optional<std::string> RefuseSkippingSum(const ConvSum& conv) {
+  // The questions cost about a twelfth of the time, and more where few channels share one.
+  constexpr std::int64_t kMinChannels = 48;
+  constexpr double kMaxPart = 0.88;
+  if (auto refusal = RefuseTiledSum(conv)) return refusal;
+  if (!AreNumbers(conv.Spatial())) return "extents are not known";
+  if (conv.inside.empty()) return "there is no padding";
+  if (NumElements(conv.taps) == 1) return "there is one tap";
+  if (conv.group_inputs < kMinChannels)
+    return StrCat("a group's ", conv.group_inputs, " channels are fewer than ", kMinChannels,
+                  ", which pay for asking which taps a tile needs");
+  if (LeastPartOfTaps(conv) > kMaxPart) return "nearly all results need all taps";
+  return std::nullopt;
+}
+
+double TiledSumCycles(const ConvSum& plain) {
+  constexpr double kMultiplyAddsACycle = 2;
+  ConvSum conv = plain;
+  if (ReadsFewPixels(conv)) conv.strides.assign(conv.dims(), 1);
+  const std::int64_t vectors = CeilDiv(conv.shape[conv.out[1]].planned, conv.lanes());
+  const std::int64_t pixels = ElementsOf(conv.Spatial()).planned;
+  const double time = TimeOf(conv, vectors, pixels, TileOf(conv, vectors, pixels));
+  return static_cast<double>(conv.shape[conv.out[0]].planned) * time / kMultiplyAddsACycle;
+}
+
+Sizes ConvSum::Spatial() const {
+  Sizes spatial;
+  for (std::size_t d = 0; d < dims(); ++d) spatial.push_back(shape[out[d + 2]]);
+  return spatial;
+}
+
+Expr ConvSum::Pixel(const Expr& n, const Expr& channel, const std::vector<Expr>& at) const {
+  std::vector<Expr> from(data.size());
+  from[data[0]] = n;
+  from[data[1]] = channel;
+  for (std::size_t d = 0; d < at.size(); ++d) from[data[d + 2]] = at[d];
+  return channels_of_word > 1 ? image[from] : te::Cast(dtype, image[from]);
+}
+
+}  // namespace tenon::strategies

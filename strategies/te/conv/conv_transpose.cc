@@ -1,0 +1,248 @@
+// Transposed convolutions: a convolution of all phases (conv_phases.h), whose results a stage puts
+// side by side.
+#include <algorithm>
+
+#include "tenon/loop/simplify/simplify.h"
+#include "tenon/loop/visit.h"
+#include "tenon/ops/conv_rules.h"
+#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te/conv/blocked_sum.h"
+#include "tenon/strategies/te/conv/conv_phases.h"
+#include "tenon/strategies/te/conv/conv_sum.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+#include "tenon/te/math.h"
+
+namespace tenon::strategies {
+namespace {
+
+using te::Expr;
+using te::Tensor;
+using te::Var;
+
+// Throws Unimplemented if the difference of expressions is not a number.
+std::int64_t NumberOf(const Expr& difference) {
+  const Expr value = loop::Simplify(difference);
+  if (const auto* number = value.As<loop::IntImmNode>()) return number->value;
+  throw Unimplemented("the margin of the image depends on its extents");
+}
+
+bool IsEmpty(const std::vector<Expr>& shape) {
+  return std::ranges::any_of(shape, [](const Expr& extent) { return loop::IsConstInt(extent, 0); });
+}
+
+Tensor InOrder(const Tensor& x, const std::vector<std::size_t>& at) {
+  std::vector<Expr> shape;
+  bool same = true;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    shape.push_back(x.shape()[at[d]]);
+    same = same && at[d] == d;
+  }
+  if (same) return x;
+  return te::Compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> from(at.size());
+        for (std::size_t d = 0; d < at.size(); ++d) from[at[d]] = i[d];
+        return x[from];
+      },
+      "in_order");
+}
+
+// The results of all phases, side by side. If layouts have blocks of channels, filters and channels
+// count blocks.
+struct Transposed {
+  ops::ConvRules rules;
+  std::vector<Phases> axes;
+  std::int64_t phases = 1;
+  ConvSum sums;  // without the image, until it is needed
+  // The weight of a filter, with the coordinates within a block.
+  std::function<Expr(const Expr& filter, const Expr& channel, const std::vector<Expr>& steps,
+                     const std::vector<Expr>& lanes)>
+      weight;
+};
+
+bool IsEmpty(const TeCall& call) {
+  return IsEmpty(call.te_shape()) || IsEmpty(call.input(0).shape()) ||
+         IsEmpty(call.input(1).shape());
+}
+
+// Requires that nothing is empty. Where the call has blocks, `rules` are those of whole axes in the
+// default order.
+Transposed Describe(const TeCall& call, const ops::ConvRules& rules) {
+  const Tensor& weight = call.input(1);
+  const DataType dtype = call.dtype();
+  const Sizes shape = call.sizes();
+  const std::int64_t inputs = ExtentOf(weight, rules.kernel[1]) / rules.groups;
+  const std::int64_t outputs = ExtentOf(weight, rules.kernel[0]);
+  std::vector<Phases> axes;
+  std::int64_t phases = 1;
+  for (std::size_t d = 0; d < rules.dims; ++d) {
+    axes.push_back(
+        PhasesOf(rules, d, ExtentOf(weight, rules.kernel[d + 2]), shape[rules.out[d + 2]]));
+    phases *= axes.back().stride;
+  }
+  ConvSum sums{.data = {0, 1},
+               .out = {0, 1},
+               .strides = ops::Ints(rules.dims, 1),
+               .dilation = ops::Ints(rules.dims, 1),
+               .groups = rules.groups,
+               .group_inputs = inputs,
+               .group_outputs = outputs * phases,
+               .taps = {},
+               .image = {},
+               .weight = {},
+               .weight_is_constant = call.IsConstant(1),
+               .is_stored = true,
+               .dtype = dtype,
+               .shape = {shape[rules.out[0]], shape[rules.out[1]].expr * phases},
+               .target = call.target};
+  for (std::size_t d = 0; d < rules.dims; ++d) {
+    sums.data.push_back(d + 2);
+    sums.out.push_back(d + 2);
+    sums.taps.push_back(axes[d].steps);
+    sums.shape.push_back(axes[d].count);
+  }
+  const auto weight_of = [=](const Expr& filter, const Expr& channel,
+                             const std::vector<Expr>& steps, const std::vector<Expr>& lanes) {
+    const Expr output = te::FloorDiv(filter, phases);
+    const Expr input =
+        rules.groups == 1 ? channel : te::FloorDiv(output, outputs) * inputs + channel;
+    return PhaseWeight(axes, {input, te::FloorMod(output, outputs)}, te::FloorMod(filter, phases),
+                       steps, rules.kernel, weight, dtype, lanes);
+  };
+  sums.weight = [=](const Expr& filter, const Expr& channel, const std::vector<Expr>& steps) {
+    return weight_of(filter, channel, steps, {});
+  };
+  return {
+      .rules = rules, .axes = axes, .phases = phases, .sums = std::move(sums), .weight = weight_of};
+}
+
+Tensor ImageOf(const TeCall& call, const Transposed& t, const te::Label& label = {}) {
+  const Tensor x = InOrder(call.input(0), t.rules.data);
+  std::vector<std::size_t> spatial;
+  ops::Ints before, after;
+  for (std::size_t d = 0; d < t.axes.size(); ++d) {
+    const Phases& p = t.axes[d];
+    spatial.push_back(d + 2);
+    before.push_back(p.steps - 1 - p.first);
+    after.push_back(NumberOf(p.count.expr + p.first - x.shape()[d + 2]));
+  }
+  return PadImage(x, spatial, before, after, label);
+}
+
+// The phases' sums, put in the order of the result.
+Tensor SideBySide(const TeCall& call, const Transposed& t, const Tensor& sums,
+                  const std::string& name) {
+  return te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        Expr phase = 0;
+        std::vector<Expr> at = {i[t.rules.out[0]], 0};
+        for (std::size_t d = 0; d < t.axes.size(); ++d) {
+          const Phases& p = t.axes[d];
+          const Expr place = i[t.rules.out[d + 2]] + (p.dropped - p.first * p.stride);
+          phase = phase * p.stride + te::FloorMod(place, p.stride);
+          at.push_back(te::FloorDiv(place, p.stride));
+        }
+        at[1] = i[t.rules.out[1]] * t.phases + phase;
+        at.insert(at.end(), i.begin() + static_cast<std::ptrdiff_t>(at.size()), i.end());
+        return sums[at];
+      },
+      name);
+}
+
+// The phases' sums over blocks of channels.
+Tensor BlockedPhases(const TeCall& call, const Transposed& t, const std::string& name) {
+  const Tensor& weight = call.input(1);
+  const std::size_t lane = t.rules.dims + 2;
+  Shape shape = {t.sums.group_outputs * t.rules.groups, t.sums.group_inputs};
+  shape.insert(shape.end(), t.sums.taps.begin(), t.sums.taps.end());
+  shape.insert(shape.end(), {ExtentOf(weight, lane), ExtentOf(weight, lane + 1)});
+  const Tensor packed = call.Prepared(te::Compute(
+      ToExprs(shape),
+      [&](const std::vector<Var>& i) {
+        const auto begin = i.begin() + 2, end = i.begin() + static_cast<std::ptrdiff_t>(lane);
+        return t.weight(i[0], i[1], std::vector<Expr>(begin, end), std::vector<Expr>(end, i.end()));
+      },
+      "weights", te::Stored{}));
+  Shape result;
+  for (const Size& size : t.sums.shape) result.push_back(size.planned);
+  result.push_back(shape.back());
+  return SumOfBlocks({.strides = t.sums.strides,
+                      .dilation = t.sums.dilation,
+                      .groups = t.rules.groups,
+                      .image = ImageOf(call, t, te::Stored{}),
+                      .weight = packed,
+                      .dtype = t.sums.dtype,
+                      .shape = result,
+                      .target = call.target},
+                     name, te::Stored{});
+}
+
+template <typename AttrsType>
+bool HasBlocks(const TeCall& call) {
+  return ops::HasBlocks(call.attrs.As<AttrsType>());
+}
+
+template <typename AttrsType>
+TeForm FormOfBlocks(const std::string& name) {
+  return {.name = StrCat(name, ".", AttrsType{}.data_layout, "c"),
+          .refusal = [](const TeCall& call) -> std::optional<std::string> {
+            const auto& attrs = call.attrs.As<AttrsType>();
+            if (auto refusal = RefuseBlockLayouts(attrs)) return refusal;
+            return RefuseBlockedSum(call, attrs.groups, call.shape()[1],
+                                    ExtentOf(call.input(1), 0));
+          },
+          .make = [=](const TeCall& call) -> std::vector<Tensor> {
+            const Transposed t =
+                Describe(call, ops::ConvRulesOf(OfWholeAxes(call.attrs.As<AttrsType>())));
+            return {SideBySide(call, t, BlockedPhases(call, t, name), name)};
+          }};
+}
+
+using MakeSum = Tensor (*)(const ConvSum& conv, const TeCall& call, const std::string& name);
+
+// The same rows as those of other convolutions over any number of axes (conv_nd.cc).
+template <typename AttrsType>
+TeCompute FormsOf(const std::string& name) {
+  const auto describe = [](const TeCall& call) {
+    return Describe(call, ops::ConvRulesOf(call.attrs.As<AttrsType>()));
+  };
+  const auto make_by = [=](MakeSum sum) -> TeMake {
+    return [=](const TeCall& call) -> std::vector<Tensor> {
+      if (IsEmpty(call)) return {Zeros(call)};
+      Transposed transposed = describe(call);
+      transposed.sums.image = ImageOf(call, transposed);
+      return {SideBySide(call, transposed, sum(transposed.sums, call, name), name)};
+    };
+  };
+  TeForm tiled{.name = StrCat(name, ".tiled"),
+               .refusal = [=](const TeCall& call) -> std::optional<std::string> {
+                 if (HasBlocks<AttrsType>(call)) return kHasBlocks;
+                 if (IsEmpty(call)) return "there is nothing to sum";
+                 return RefuseTiledSum(describe(call).sums);
+               },
+               .make = make_by(TiledSum),
+               .cycles = [=](const TeCall& call) { return TiledSumCycles(describe(call).sums); }};
+  const TeMake make_plain = make_by(PlainSum);
+  TeForm plain{.name = StrCat(name, ".plain"), .refusal = nullptr, .make = [=](const TeCall& call) {
+                 return HasBlocks<AttrsType>(call) ? OverWholeAxes<AttrsType>(call, make_plain)
+                                                   : make_plain(call);
+               }};
+  return {.make = nullptr,
+          .forms = {std::move(tiled), FormOfBlocks<AttrsType>(name), std::move(plain)}};
+}
+
+}  // namespace
+
+void AttachConvTransposeComputes(ops::OpRegistry& registry) {
+  registry.Definition("nn.conv1d_transpose")
+      .SetColumn(FormsOf<ops::Conv1DTransposeAttrs>("conv1d_transpose"));
+  registry.Definition("nn.conv2d_transpose")
+      .SetColumn(FormsOf<ops::Conv2DTransposeAttrs>("conv2d_transpose"));
+  registry.Definition("nn.conv3d_transpose")
+      .SetColumn(FormsOf<ops::Conv3DTransposeAttrs>("conv3d_transpose"));
+}
+
+}  // namespace tenon::strategies
