@@ -1,7 +1,8 @@
 // Loads of ExprCodegen whose lanes lie near each other, but are not adjacent: every second or third
-// element, each element twice, elements backwards, or sliding windows. A few loads cover what the
-// lanes of a register reach over, and shuffles pick from them, as compilers do for interleaved
-// accesses (Nuzman, Rosen and Zaks, "Auto-vectorization of interleaved data for SIMD", PLDI 2006).
+// element, each element twice, elements backwards, sliding windows, or rows put into each other. A
+// few loads cover what the lanes of a register read, and shuffles pick from them, as compilers do
+// for interleaved accesses (Nuzman, Rosen and Zaks, "Auto-vectorization of interleaved data for
+// SIMD", PLDI 2006).
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -18,18 +19,58 @@ namespace {
 
 using llvm::Value;
 
+// One load for every so many lanes takes less time than a gather, which loads each lane by itself.
+constexpr std::int64_t kLanesOfLoad = 4;
+// Elements that are as far from each other are not of one array, and their lanes never run.
+constexpr std::uint64_t kMaxReach = std::uint64_t{1} << 48;
+
 // What the lanes of a register read. The last load ends with the last element that is wanted. An
-// element that two loads hold is taken from the first one unless that is the last.
+// element that two loads hold is taken from the first one.
 struct Window {
   std::int64_t first;            // the lowest element
   std::int64_t part;             // elements of a load
-  std::vector<std::int64_t> at;  // loads, counted from the lowest element
+  std::vector<std::int64_t> at;  // loads, counted from the lowest element, in order
   std::vector<std::int64_t> of;  // the element of each lane, likewise
 
   std::size_t LoadOf(std::size_t lane) const {
-    return std::min(static_cast<std::size_t>(of[lane] / part), at.size() - 1);
+    const auto ends_after = [&](std::int64_t begin) { return of[lane] < begin + part; };
+    return static_cast<std::size_t>(std::ranges::find_if(at, ends_after) - at.begin());
   }
 };
+
+// The fewest loads of `part` elements that hold all of these elements, in order. Empty if what they
+// reach over is shorter.
+std::vector<std::int64_t> LoadsOver(const std::vector<std::int64_t>& elements, std::int64_t part) {
+  std::vector<std::int64_t> at;
+  const std::int64_t last = elements.back() - part + 1;
+  for (const std::int64_t element : elements) {
+    if (last < 0) break;
+    if (at.empty() || element >= at.back() + part) at.push_back(std::min(element, last));
+  }
+  return at;
+}
+
+// The window of elements that lie in a few runs, however far these are from each other.
+std::optional<Window> WindowOfRuns(llvm::ArrayRef<std::int64_t> offsets, std::int64_t least,
+                                   std::int64_t most) {
+  std::vector<std::int64_t> elements(offsets.begin(), offsets.end());
+  std::ranges::sort(elements);
+  const std::int64_t low = elements.front();
+  for (std::int64_t& element : elements) element -= low;
+  std::optional<Window> best;
+  // Of loads that are as few, the shortest.
+  for (auto part = static_cast<std::int64_t>(std::bit_floor(offsets.size())); part >= least;
+       part /= 2) {
+    std::vector<std::int64_t> at = LoadsOver(elements, part);
+    const auto count = static_cast<std::int64_t>(at.size());
+    if (at.empty() || count > most || (best && at.size() > best->at.size())) continue;
+    best = Window{.first = low, .part = part, .at = std::move(at), .of = {}};
+  }
+  if (best) {
+    for (const std::int64_t offset : offsets) best->of.push_back(offset - low);
+  }
+  return best;
+}
 
 // Elements that are known to exist: those of a buffer, and where in it the offsets count from.
 struct Existing {
@@ -58,7 +99,9 @@ std::optional<Window> WindowOf(llvm::ArrayRef<std::int64_t> offsets, std::int64_
   const auto lanes = static_cast<std::int64_t>(offsets.size());
   const auto [low, high] = std::minmax_element(offsets.begin(), offsets.end());
   const auto reach = static_cast<std::uint64_t>(*high) - static_cast<std::uint64_t>(*low);
-  if (reach >= static_cast<std::uint64_t>(most * lanes)) return std::nullopt;
+  if (reach >= kMaxReach) return std::nullopt;
+  if (reach >= static_cast<std::uint64_t>(most * lanes))
+    return WindowOfRuns(offsets, kLanesOfLoad, most);
   const auto extent = static_cast<std::int64_t>(reach) + 1;
   Window window{.first = *low,
                 .part = std::min(lanes, static_cast<std::int64_t>(std::bit_floor(reach + 1)))};
@@ -178,9 +221,6 @@ Value* Picked(llvm::IRBuilder<>& builder, const Window& window,
 // Without a mask all lanes are read. With one, a lane whose bit is false reads 0, and what no other
 // lane wants is not touched.
 Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType type) {
-  // One load for every so many lanes takes less time than a gather, which loads each lane by
-  // itself.
-  constexpr std::int64_t kLanesOfLoad = 4;
   // Joining the masks of so many lanes that read one element takes less time than that, too.
   constexpr std::int64_t kMaxReaders = 4;
   std::optional<loop::LaneOffsets> near = loop::OffsetsOf(node.indices[0]);

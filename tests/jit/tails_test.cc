@@ -194,6 +194,14 @@ TEST_P(TailTest, ElementsThatLieNearEachOtherInAnyOrder) {
       {"windows of four further on",
        [](std::int64_t, const Expr& i) { return te::FloorDiv(i, 4) + te::FloorMod(i, 4) + 5; }},
       {"a ring", [](std::int64_t, const Expr& i) { return te::FloorMod(i * 5, 16); }},
+      {"two rows put into each other",
+       [](std::int64_t n, const Expr& i) {
+         return te::FloorMod(i, 2) * (3 * n + 40) + te::FloorDiv(i, 2);
+       }},
+      {"four rows put into each other, backwards",
+       [](std::int64_t n, const Expr& i) {
+         return (3 - te::FloorMod(i, 4)) * (n + 70) + te::FloorDiv(i, 4);
+       }},
   };
   for (const auto& [name, place] : places) {
     for (const std::int64_t n : {1, 16, 17, 64, 131}) {
@@ -258,6 +266,26 @@ TEST_P(TailTest, ElementsThatLieNearEachOtherUnderAMask) {
       };
       ExpectAsInterpreted(graph, schedule, type(), {{kRows, size}}, {kRows, kColumns}, features());
     }
+  }
+}
+
+TEST_P(TailTest, RowsPutIntoEachOtherUnderAMask) {
+  constexpr std::int64_t kRows = 3, kColumns = 37, kRow = 90;
+  for (const int count : {2, 3, 4}) {
+    SCOPED_TRACE(count);
+    const std::int64_t size = (count - 1) * kRow + (kColumns - 4) / count + 1;
+    const auto graph = [&](DataType t) {
+      const Tensor a = Placeholder({kRows, size}, t, "A");
+      const auto picked = [&](Var i, Var j) {
+        const Expr at = te::FloorMod(j - 3, count) * kRow + te::FloorDiv(j - 3, count);
+        return te::IfThenElse(j >= i + 3 && j < kColumns - i, a(i, at), te::Cast(t, 1));
+      };
+      return Graph{{a}, te::Compute({kRows, kColumns}, picked, "C")};
+    };
+    const auto schedule = [&](Schedule& s, const Tensor& c) {
+      s[c].Vectorize(s[c].Split(c.axis(1), 16).second);
+    };
+    ExpectAsInterpreted(graph, schedule, type(), {{kRows, size}}, {kRows, kColumns}, features());
   }
 }
 
@@ -341,6 +369,9 @@ TEST(TailCodeTest, NoElementIsLoadedByItselfThatLiesNearOthers) {
                 Not(HasSubstr("masked.gather")))
         << step;
   EXPECT_THAT(code([](const Expr& i) { return te::FloorDiv(i, 2); }),
+              Not(HasSubstr("masked.gather")));
+  // Two rows put into each other are two loads.
+  EXPECT_THAT(code([](const Expr& i) { return te::FloorMod(i, 2) * 128 + te::FloorDiv(i, 2); }),
               Not(HasSubstr("masked.gather")));
   // As many loads as a gather makes.
   EXPECT_THAT(code([](const Expr& i) { return te::FloorMod(i * 37, 256); }),
