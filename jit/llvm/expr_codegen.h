@@ -18,6 +18,7 @@
 #include "tenon/jit/llvm/codegen_options.h"
 #include "tenon/jit/llvm/insertion_map.h"
 #include "tenon/loop/index_arithmetic.h"
+#include "tenon/loop/simplify/lanes.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 
@@ -108,6 +109,8 @@ class ExprCodegen {
   llvm::Value* FirstLanes(int lanes);
   // Null where a gather is better; mask null: all lanes.
   llvm::Value* EmitNear(const loop::LoadNode& node, llvm::Value* mask, DataType type);
+  llvm::Value* EmitRow(const loop::LoadNode& node, loop::LaneOffsets near, llvm::Value* mask,
+                       DataType type);
   llvm::Value* EmitCall(const loop::CallNode& node);
   llvm::Value* EmitExponential(DataType type, llvm::Value* x);
   // Null if the target has no tables or the function has none.

@@ -7,6 +7,7 @@
 #include <bit>
 #include <functional>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "tenon/jit/llvm/expr_codegen.h"
@@ -221,12 +222,34 @@ Value* Picked(llvm::IRBuilder<>& builder, const Window& window,
 // Without a mask all lanes are read. With one, a lane whose bit is false reads 0, and what no other
 // lane wants is not touched.
 Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType type) {
+  // Rows that are put into each other, so that their loads and joining them take less time than a
+  // gather.
+  constexpr std::size_t kMaxRows = 4;
+  const std::optional<loop::SteppedOffsets> lanes = loop::SteppedOffsetsOf(node.indices[0]);
+  if (!lanes) return nullptr;
+  if (!lanes->step.defined()) return EmitRow(node, lanes->near, mask, type);
+  const std::set<std::int64_t> rows(lanes->steps.begin(), lanes->steps.end());
+  if (rows.size() > kMaxRows) return nullptr;
+  Value* all = nullptr;
+  for (const std::int64_t row : rows) {
+    llvm::SmallVector<llvm::Constant*> bits;
+    for (const std::int64_t step : lanes->steps) bits.push_back(builder_.getInt1(step == row));
+    llvm::Constant* own = llvm::ConstantVector::get(bits);
+    loop::LaneOffsets near = lanes->near;
+    near.base = near.base + lanes->step * row;
+    Value* read = EmitRow(node, near, mask == nullptr ? own : builder_.CreateAnd(mask, own), type);
+    if (read == nullptr) return nullptr;
+    all = all == nullptr ? read : builder_.CreateSelect(own, read, all);
+  }
+  return all;
+}
+
+Value* ExprCodegen::EmitRow(const loop::LoadNode& node, loop::LaneOffsets near, Value* mask,
+                            DataType type) {
   // Joining the masks of so many lanes that read one element takes less time than that, too.
   constexpr std::int64_t kMaxReaders = 4;
-  std::optional<loop::LaneOffsets> near = loop::OffsetsOf(node.indices[0]);
-  if (!near) return nullptr;
   // Loads for lanes that are known to be wanted need no mask.
-  Value* const guard = mask != nullptr && LeaveOut(mask, near->offsets) ? nullptr : mask;
+  Value* const guard = mask != nullptr && LeaveOut(mask, near.offsets) ? nullptr : mask;
   const DataType element = type.element();
   const auto lanes = static_cast<std::size_t>(type.lanes());
   const std::size_t chunk = std::min(
@@ -235,14 +258,14 @@ Value* ExprCodegen::EmitNear(const loop::LoadNode& node, Value* mask, DataType t
       guard != nullptr ? 2
                        : std::max<std::int64_t>(2, static_cast<std::int64_t>(chunk) / kLanesOfLoad);
   const std::optional<Existing> existing =
-      guard != nullptr ? std::nullopt : ExistingAround(node.buffer, near->base);
-  const std::vector<Window> windows = WindowsOf(near->offsets, chunk, most, existing);
+      guard != nullptr ? std::nullopt : ExistingAround(node.buffer, near.base);
+  const std::vector<Window> windows = WindowsOf(near.offsets, chunk, most, existing);
   if (windows.empty()) return nullptr;
-  const std::int64_t readers = guard == nullptr ? 1 : MostReaders(near->offsets);
+  const std::int64_t readers = guard == nullptr ? 1 : MostReaders(near.offsets);
   const bool are_vectors = std::none_of(windows.begin(), windows.end(),
                                         [](const Window& window) { return window.part == 1; });
   if (guard != nullptr && (readers > kMaxReaders || !are_vectors)) return nullptr;
-  Value* base = EmitShared(near->base);
+  Value* base = EmitShared(near.base);
   const auto load = [&](const Window& window, std::size_t first, std::size_t i) -> Value* {
     const std::int64_t offset = window.first + window.at[i];
     Value* index = builder_.CreateAdd(base, llvm::ConstantInt::getSigned(base->getType(), offset),

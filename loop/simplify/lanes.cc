@@ -24,11 +24,13 @@ class OneLane : public ExprMutator {
 };
 
 // Constants of a ramp or of copies, which begin with `first`.
-LaneOffsets Steps(const Expr& first, std::int64_t step, int lanes) {
+SteppedOffsets Constants(const Expr& first, std::int64_t step, int lanes) {
   const auto* constant = first.As<IntImmNode>();
-  LaneOffsets made{constant == nullptr ? first : Constant(first.dtype(), 0), {}};
+  SteppedOffsets made{.near = {constant == nullptr ? first : Constant(first.dtype(), 0), {}},
+                      .step = {},
+                      .steps = {}};
   for (int i = 0; i < lanes; ++i)
-    made.offsets.push_back((constant == nullptr ? 0 : constant->value) + i * step);
+    made.near.offsets.push_back((constant == nullptr ? 0 : constant->value) + i * step);
   return made;
 }
 
@@ -36,38 +38,88 @@ bool AreEqual(const std::vector<std::int64_t>& numbers) {
   return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
 }
 
-// The base of an operation's result, if it has one.
-std::optional<Expr> BaseOf(BinaryOp op, const LaneOffsets& a, const LaneOffsets& b) {
-  if (op == BinaryOp::kAdd || op == BinaryOp::kSub) return Binary(op, a.base, b.base);
-  if (!IsConstInt(b.base, 0)) return std::nullopt;
-  if (IsConstInt(a.base, 0)) return a.base;
-  if (op == BinaryOp::kMul && AreEqual(b.offsets)) return a.base * b.offsets[0];
-  return std::nullopt;
+bool AreConstants(const SteppedOffsets& lanes) {
+  return IsConstInt(lanes.near.base, 0) && !lanes.step.defined();
+}
+
+// Operand by operand, as constants. Nothing where that has no result.
+std::optional<std::vector<std::int64_t>> Folded(BinaryOp op, const std::vector<std::int64_t>& a,
+                                                const std::vector<std::int64_t>& b) {
+  std::vector<std::int64_t> folded;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const Expr one = Binary(op, a[i], b[i]);
+    const auto* constant = one.As<IntImmNode>();
+    if (constant == nullptr) return std::nullopt;
+    folded.push_back(constant->value);
+  }
+  return folded;
+}
+
+std::optional<SteppedOffsets> Sum(BinaryOp op, const SteppedOffsets& a, const SteppedOffsets& b) {
+  const auto offsets = Folded(op, a.near.offsets, b.near.offsets);
+  if (!offsets || (a.step.defined() && b.step.defined() && !StructuralEqual(a.step, b.step)))
+    return std::nullopt;
+  SteppedOffsets made{.near = {Binary(op, a.near.base, b.near.base), *offsets},
+                      .step = a.step.defined() ? a.step : b.step,
+                      .steps = {}};
+  if (!made.step.defined()) return made;
+  const std::vector<std::int64_t> none(offsets->size(), 0);
+  const auto steps =
+      Folded(op, a.step.defined() ? a.steps : none, b.step.defined() ? b.steps : none);
+  if (!steps) return std::nullopt;
+  made.steps = *steps;
+  return made;
+}
+
+// The lanes times constants, each by its own.
+std::optional<SteppedOffsets> Product(const SteppedOffsets& lanes,
+                                      const std::vector<std::int64_t>& by) {
+  SteppedOffsets made = lanes;
+  if (AreEqual(by)) {
+    made.near.base = lanes.near.base * by[0];
+  } else if (!IsConstInt(lanes.near.base, 0)) {
+    if (lanes.step.defined()) return std::nullopt;
+    made.near.base = Constant(lanes.near.base.dtype(), 0);
+    made.step = lanes.near.base;
+    made.steps = by;
+  }
+  const auto offsets = Folded(BinaryOp::kMul, lanes.near.offsets, by);
+  if (!offsets) return std::nullopt;
+  made.near.offsets = *offsets;
+  if (!lanes.step.defined()) return made;
+  const auto steps = Folded(BinaryOp::kMul, lanes.steps, by);
+  if (!steps) return std::nullopt;
+  made.steps = *steps;
+  return made;
 }
 
 }  // namespace
 
-std::optional<LaneOffsets> OffsetsOf(const Expr& vector) {
+std::optional<SteppedOffsets> SteppedOffsetsOf(const Expr& vector) {
   const int lanes = vector.dtype().lanes();
   if (const auto* ramp = vector.As<RampNode>(); ramp != nullptr && !ramp->base.dtype().is_vector())
     if (const auto* step = ramp->stride.As<IntImmNode>())
-      return Steps(ramp->base, step->value, lanes);
+      return Constants(ramp->base, step->value, lanes);
   if (const auto* copies = vector.As<BroadcastNode>();
       copies != nullptr && !copies->value.dtype().is_vector())
-    return Steps(copies->value, 0, lanes);
+    return Constants(copies->value, 0, lanes);
   const auto* node = vector.As<BinaryNode>();
   if (node == nullptr) return std::nullopt;
-  const std::optional<LaneOffsets> a = OffsetsOf(node->a), b = OffsetsOf(node->b);
-  const std::optional<Expr> base = a && b ? BaseOf(node->op, *a, *b) : std::nullopt;
-  if (!base) return std::nullopt;
-  LaneOffsets made{*base, {}};
-  for (std::size_t i = 0; i < a->offsets.size(); ++i) {
-    const Expr folded = Binary(node->op, a->offsets[i], b->offsets[i]);
-    const auto* constant = folded.As<IntImmNode>();
-    if (constant == nullptr) return std::nullopt;
-    made.offsets.push_back(constant->value);
-  }
-  return made;
+  const auto a = SteppedOffsetsOf(node->a), b = SteppedOffsetsOf(node->b);
+  if (!a || !b) return std::nullopt;
+  if (node->op == BinaryOp::kAdd || node->op == BinaryOp::kSub) return Sum(node->op, *a, *b);
+  if (node->op == BinaryOp::kMul && AreConstants(*b)) return Product(*a, b->near.offsets);
+  if (node->op == BinaryOp::kMul && AreConstants(*a)) return Product(*b, a->near.offsets);
+  if (!AreConstants(*a) || !AreConstants(*b)) return std::nullopt;
+  const auto offsets = Folded(node->op, a->near.offsets, b->near.offsets);
+  if (!offsets) return std::nullopt;
+  return SteppedOffsets{.near = {a->near.base, *offsets}, .step = {}, .steps = {}};
+}
+
+std::optional<LaneOffsets> OffsetsOf(const Expr& vector) {
+  const auto lanes = SteppedOffsetsOf(vector);
+  if (!lanes || lanes->step.defined()) return std::nullopt;
+  return lanes->near;
 }
 
 Expr AtLane(const Expr& vector, const Var& lane) {

@@ -24,6 +24,16 @@ struct LaneOffsets {
 // constants.
 std::optional<LaneOffsets> OffsetsOf(const Expr& vector);
 
+// Lane i is base + offsets[i] + step * steps[i]: rows put into each other, which are `step` apart.
+struct SteppedOffsets {
+  LaneOffsets near;
+  Expr step;  // undefined: no lane has one
+  std::vector<std::int64_t> steps;
+};
+
+// The same for lanes that are one number plus constants and constant multiples of another number.
+std::optional<SteppedOffsets> SteppedOffsetsOf(const Expr& vector);
+
 }  // namespace tenon::loop
 
 #endif  // TENON_LOOP_SIMPLIFY_LANES_H_

@@ -289,6 +289,30 @@ TEST_P(TailTest, RowsPutIntoEachOtherUnderAMask) {
   }
 }
 
+// The distance of the rows is known as the kernel runs.
+TEST_P(TailTest, RowsAtADistanceOfTheRunPutIntoEachOther) {
+  constexpr std::int64_t kRows = 5, kColumns = 37;
+  for (const int count : {2, 3, 4, 5}) {
+    for (const bool masked : {false, true}) {
+      SCOPED_TRACE(StrCat(count, masked ? " under a mask" : ""));
+      const std::int64_t size = (count - 1) * (kRows + 20) + kColumns / count + 1;
+      const auto graph = [&](DataType t) {
+        const Tensor a = Placeholder({size}, t, "A");
+        const auto picked = [&](Var i, Var j) {
+          const Expr read = a(te::FloorMod(j, count) * (i + 20) + te::FloorDiv(j, count));
+          if (!masked) return read;
+          return te::IfThenElse(j >= i + 1 && j < kColumns - i, read, te::Cast(t, 1));
+        };
+        return Graph{{a}, te::Compute({kRows, kColumns}, picked, "C")};
+      };
+      const auto schedule = [&](Schedule& s, const Tensor& c) {
+        s[c].Vectorize(s[c].Split(c.axis(1), 16).second);
+      };
+      ExpectAsInterpreted(graph, schedule, type(), {{size}}, {kRows, kColumns}, features());
+    }
+  }
+}
+
 // A load that some lanes must not make.
 TEST_P(TailTest, PaddingIsLoadedUnderAMask) {
   for (const std::int64_t n : {1, 15, 16, 40}) {
@@ -376,6 +400,22 @@ TEST(TailCodeTest, NoElementIsLoadedByItselfThatLiesNearOthers) {
   // As many loads as a gather makes.
   EXPECT_THAT(code([](const Expr& i) { return te::FloorMod(i * 37, 256); }),
               HasSubstr("masked.gather"));
+}
+
+TEST(TailCodeTest, RowsAtADistanceOfTheRunAreALoadEach) {
+  const auto code = [](int count) {
+    const Tensor a = Placeholder({512}, Float32, "A");
+    const Tensor c = te::Compute(
+        {4, 64},
+        [&](Var i, Var j) { return a(te::FloorMod(j, count) * (i + 64) + te::FloorDiv(j, count)); },
+        "C");
+    Schedule s(c);
+    s[c].Vectorize(s[c].Split(c.axis(1), HostTarget().vector_bytes / 4).second);
+    return Compile(schedule::Lower(s, {a, c}, "rows")).value().LlvmIr(false);
+  };
+  EXPECT_THAT(code(2), Not(HasSubstr("masked.gather")));
+  EXPECT_THAT(code(4), Not(HasSubstr("masked.gather")));
+  EXPECT_THAT(code(8), HasSubstr("masked.gather"));
 }
 
 // The mask of a row is known as the kernel runs. LLVM would move its bits one by one.

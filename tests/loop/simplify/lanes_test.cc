@@ -26,7 +26,24 @@ TEST(LanesTest, OffsetsAreWhatLanesAddToOneNumber) {
   EXPECT_TRUE(IsConstInt(of(lanes).base, 0));
 }
 
-TEST(LanesTest, LanesThatDependOnANumberOtherwiseHaveNoOffsets) {
+TEST(LanesTest, RowsPutIntoEachOtherHaveMultiplesOfTheirDistance) {
+  const Var i("i"), n("n");
+  const Expr lanes = Ramp(0, 1, 4);
+  const auto of = [](const Expr& e) { return SteppedOffsetsOf(e).value(); };
+  const Expr rows = FloorMod(lanes, 2) * Broadcast(n * 3, 4);
+  const SteppedOffsets made = of(Broadcast(i, 4) + (FloorDiv(lanes, 2) - rows) * 2);
+  EXPECT_EQ(Print(made.near.base), "i");
+  EXPECT_THAT(made.near.offsets, ElementsAre(0, 0, 2, 2));
+  EXPECT_EQ(Print(made.step), "(n * 3)");
+  EXPECT_THAT(made.steps, ElementsAre(0, -2, 0, -2));
+  EXPECT_THAT(of(rows + FloorDiv(lanes, 2) * Broadcast(n * 3, 4)).steps, ElementsAre(0, 1, 1, 2));
+  EXPECT_THAT(of(Broadcast(n + 1, 4) * Ramp(1, 1, 4)).steps, ElementsAre(1, 2, 3, 4));
+  EXPECT_FALSE(of(lanes).step.defined());
+  EXPECT_FALSE(SteppedOffsetsOf(rows + lanes * Broadcast(i, 4)));
+  EXPECT_FALSE(SteppedOffsetsOf(FloorDiv(rows, 2)));
+}
+
+TEST(LanesTest, LanesThatDependOnANumberDifferentlyHaveNoOffsets) {
   const Var i("i");
   const Expr copies = Broadcast(i, 4);
   const Expr lanes = Ramp(0, 1, 4);
