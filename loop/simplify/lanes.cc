@@ -71,25 +71,32 @@ std::optional<SteppedOffsets> Sum(BinaryOp op, const SteppedOffsets& a, const St
   return made;
 }
 
-// The lanes times constants, each by its own.
-std::optional<SteppedOffsets> Product(const SteppedOffsets& lanes,
-                                      const std::vector<std::int64_t>& by) {
+bool IsOneNumber(const SteppedOffsets& lanes) {
+  return AreEqual(lanes.near.offsets) && !lanes.step.defined();
+}
+Expr NumberOf(const SteppedOffsets& lanes) { return lanes.near.base + lanes.near.offsets[0]; }
+
+// The lanes times one number. If that is no constant, their offsets become its multiples.
+std::optional<SteppedOffsets> Times(const SteppedOffsets& lanes, const Expr& number) {
   SteppedOffsets made = lanes;
-  if (AreEqual(by)) {
-    made.near.base = lanes.near.base * by[0];
-  } else if (!IsConstInt(lanes.near.base, 0)) {
-    if (lanes.step.defined()) return std::nullopt;
-    made.near.base = Constant(lanes.near.base.dtype(), 0);
-    made.step = lanes.near.base;
-    made.steps = by;
+  if (const auto* constant = number.As<IntImmNode>()) {
+    const std::vector<std::int64_t> by(lanes.near.offsets.size(), constant->value);
+    const auto offsets = Folded(BinaryOp::kMul, lanes.near.offsets, by);
+    if (!offsets) return std::nullopt;
+    made.near = {lanes.near.base * number, *offsets};
+    if (lanes.step.defined()) made.step = lanes.step * number;
+    return made;
   }
-  const auto offsets = Folded(BinaryOp::kMul, lanes.near.offsets, by);
-  if (!offsets) return std::nullopt;
-  made.near.offsets = *offsets;
-  if (!lanes.step.defined()) return made;
-  const auto steps = Folded(BinaryOp::kMul, lanes.steps, by);
-  if (!steps) return std::nullopt;
-  made.steps = *steps;
+  if (AreEqual(lanes.near.offsets)) {
+    made.near.base = NumberOf(lanes) * number;
+    if (lanes.step.defined()) made.step = lanes.step * number;
+  } else {
+    if (lanes.step.defined()) return std::nullopt;
+    made.near.base = lanes.near.base * number;
+    made.step = number;
+    made.steps = lanes.near.offsets;
+  }
+  made.near.offsets.assign(lanes.near.offsets.size(), 0);
   return made;
 }
 
@@ -108,8 +115,8 @@ std::optional<SteppedOffsets> SteppedOffsetsOf(const Expr& vector) {
   const auto a = SteppedOffsetsOf(node->a), b = SteppedOffsetsOf(node->b);
   if (!a || !b) return std::nullopt;
   if (node->op == BinaryOp::kAdd || node->op == BinaryOp::kSub) return Sum(node->op, *a, *b);
-  if (node->op == BinaryOp::kMul && AreConstants(*b)) return Product(*a, b->near.offsets);
-  if (node->op == BinaryOp::kMul && AreConstants(*a)) return Product(*b, a->near.offsets);
+  if (node->op == BinaryOp::kMul && IsOneNumber(*b)) return Times(*a, NumberOf(*b));
+  if (node->op == BinaryOp::kMul && IsOneNumber(*a)) return Times(*b, NumberOf(*a));
   if (!AreConstants(*a) || !AreConstants(*b)) return std::nullopt;
   const auto offsets = Folded(node->op, a->near.offsets, b->near.offsets);
   if (!offsets) return std::nullopt;

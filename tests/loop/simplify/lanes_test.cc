@@ -34,8 +34,13 @@ TEST(LanesTest, RowsPutIntoEachOtherHaveMultiplesOfTheirDistance) {
   const SteppedOffsets made = of(Broadcast(i, 4) + (FloorDiv(lanes, 2) - rows) * 2);
   EXPECT_EQ(Print(made.near.base), "i");
   EXPECT_THAT(made.near.offsets, ElementsAre(0, 0, 2, 2));
-  EXPECT_EQ(Print(made.step), "(n * 3)");
-  EXPECT_THAT(made.steps, ElementsAre(0, -2, 0, -2));
+  EXPECT_EQ(Print(made.step), "((n * 3) * 2)");
+  EXPECT_THAT(made.steps, ElementsAre(0, -1, 0, -1));
+  const SteppedOffsets places =
+      of(((Broadcast(i, 4) + FloorMod(lanes, 2) * 16) * Broadcast(n, 4) + 1) * Broadcast(n, 4));
+  EXPECT_EQ(Print(places.near.base), "(((i * n) + 1) * n)");
+  EXPECT_EQ(Print(places.step), "(n * n)");
+  EXPECT_THAT(places.steps, ElementsAre(0, 16, 0, 16));
   EXPECT_THAT(of(rows + FloorDiv(lanes, 2) * Broadcast(n * 3, 4)).steps, ElementsAre(0, 1, 1, 2));
   EXPECT_THAT(of(Broadcast(n + 1, 4) * Ramp(1, 1, 4)).steps, ElementsAre(1, 2, 3, 4));
   EXPECT_FALSE(of(lanes).step.defined());
