@@ -1,13 +1,15 @@
 // Row j of an n by n block in memory is n elements that lie together; iteration i of the loop wants
 // column i, which is made of the rows in registers (transpose_registers.h). Rows are loaded part by
 // part. On CPUs that shuffle parts fast, rows that are lines apart are loaded whole. A block at the
-// edge has zeros where rows or columns are missing.
+// edge has zeros where rows or columns are missing. If the array has the whole block, lanes that
+// are not stored are read, too.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <optional>
 #include <vector>
 
+#include "tenon/loop/simplify/guards.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/transform/transforms.h"
 #include "tenon/loop/transform/transpose_registers.h"
@@ -31,6 +33,7 @@ class Transposer : public StmtMutator {
 
   Stmt MutateStmt(const Stmt& stmt) override {
     const auto* loop = stmt.As<ForNode>();
+    if (const auto around = WithGuardAround(loop)) return MutateStmt(*around);
     const auto* extent = loop == nullptr ? nullptr : loop->extent.As<IntImmNode>();
     const auto* store = loop == nullptr ? nullptr : loop->body.As<StoreNode>();
     if (extent == nullptr || store == nullptr || loop->for_kind != ForKind::kUnrolled ||
@@ -52,12 +55,38 @@ class Transposer : public StmtMutator {
   }
 
  private:
+  // The condition that all stores of an unrolled loop share, around it.
+  static std::optional<Stmt> WithGuardAround(const ForNode* loop) {
+    const auto* guard =
+        loop == nullptr || loop->for_kind != ForKind::kUnrolled ? nullptr : loop->body.As<IfNode>();
+    if (guard == nullptr || guard->else_case || UsesVar(guard->condition, loop->var) ||
+        LoadsAnything(guard->condition))
+      return std::nullopt;
+    return If(guard->condition,
+              For(loop->var, loop->min, loop->extent, loop->for_kind, guard->then_case));
+  }
+
+  // Whether all lanes of the load exist in every iteration.
+  static bool HasAllLanes(const LoadNode& load, const ForNode& loop) {
+    const std::optional<std::int64_t> elements = ConstantElements(load.buffer);
+    const auto* ramp = load.indices[0].As<RampNode>();
+    const auto* stride = ramp == nullptr ? nullptr : ramp->stride.As<IntImmNode>();
+    const auto* begin = loop.min.As<IntImmNode>();
+    const auto* count = loop.extent.As<IntImmNode>();
+    if (!elements || stride == nullptr || begin == nullptr || count == nullptr) return false;
+    Bounds bounds;
+    bounds.Bind(loop.var, {begin->value, begin->value + count->value - 1});
+    const Interval first = RangeOf(ramp->base, bounds);
+    const Interval last = RangeOf(ramp->base + stride->value * (ramp->lanes - 1), bounds);
+    return std::min(first.low, last.low) >= 0 && std::max(first.high, last.high) < *elements;
+  }
+
   // The row that the first lane of iteration `from` is in, if `e` gathers one element of each of
   // `lanes` rows and moves on by one element per iteration.
-  static std::optional<Expr> FirstRow(const Expr& e, const ForNode& loop, const Expr& from,
-                                      std::int64_t lanes) {
+  static std::optional<Expr> FirstRow(const Expr& e, const ForNode& loop, const StoreNode& store,
+                                      const Expr& from, std::int64_t lanes) {
     const auto* load = e.As<LoadNode>();
-    if (load == nullptr || !RowsOf(*load)) return std::nullopt;
+    if (load == nullptr || !RowsOf(*load, loop, store)) return std::nullopt;
     const auto* ramp = load->indices[0].As<RampNode>();
     if (ramp == nullptr || ramp->lanes != lanes || IsConstInt(ramp->stride, 1) ||
         UsesVar(ramp->stride, loop.var))
@@ -70,11 +99,9 @@ class Transposer : public StmtMutator {
     return Simplify(rest + from);
   }
 
-  // How many lanes a load reads, if these are the first ones in every iteration.
-  static std::optional<std::int64_t> RowsOf(const LoadNode& load) {
-    const std::int64_t lanes = load.indices[0].dtype().lanes();
-    if (!load.predicate.defined()) return lanes;
-    const auto* less = load.predicate.As<BinaryNode>();
+  // How many lanes a mask leaves, if these are the first ones, whatever the variables.
+  static std::optional<std::int64_t> FirstLanesOf(const Expr& mask) {
+    const auto* less = mask.As<BinaryNode>();
     if (less == nullptr || less->op != BinaryOp::kLT) return std::nullopt;
     const auto* lane = less->a.As<RampNode>();
     const auto* bound = less->b.As<BroadcastNode>();
@@ -82,7 +109,19 @@ class Transposer : public StmtMutator {
     const auto* first = lane->base.As<IntImmNode>();
     const auto* end = bound->value.As<IntImmNode>();
     if (first == nullptr || end == nullptr) return std::nullopt;
-    return std::clamp<std::int64_t>(end->value - first->value, 0, lanes);
+    return std::clamp<std::int64_t>(end->value - first->value, 0, lane->lanes);
+  }
+
+  // How many lanes to read, from the first one on, in every iteration. Lanes that are not stored
+  // may be read where they exist.
+  static std::optional<std::int64_t> RowsOf(const LoadNode& load, const ForNode& loop,
+                                            const StoreNode& store) {
+    const std::int64_t lanes = load.indices[0].dtype().lanes();
+    if (!load.predicate.defined()) return lanes;
+    if (const auto first = FirstLanesOf(load.predicate)) return first;
+    const bool is_stored_so =
+        store.predicate.defined() && StructuralEqual(load.predicate, store.predicate);
+    return is_stored_so && HasAllLanes(load, loop) ? std::optional(lanes) : std::nullopt;
   }
 
   // `columns` iterations from `from` on, out of a block of n by n.
@@ -96,7 +135,7 @@ class Transposer : public StmtMutator {
     VisitExpr(store.value, [&](const Expr& e) {
       const auto* load = e.As<LoadNode>();
       if (load != nullptr && load->buffer == store.buffer) single = false;
-      const std::optional<Expr> row = FirstRow(e, loop, from, lanes);
+      const std::optional<Expr> row = FirstRow(e, loop, store, from, lanes);
       if (!row) return;
       if (!gathers.empty() && !StructuralEqual(e, gathers[0])) single = false;
       gathers.push_back(e);
@@ -115,7 +154,7 @@ class Transposer : public StmtMutator {
     const Expr origin = first.kind() == ExprKind::kIntImm
                             ? first
                             : name_as("origin", Call(Intrinsic::kOpaque, {first}));
-    const std::int64_t wanted = *RowsOf(load);
+    const std::int64_t wanted = *RowsOf(load, loop, store);
     const std::int64_t part = std::min<std::int64_t>(
         n, kPartBytes / static_cast<std::int64_t>(load.buffer->dtype.bytes()));
     // `count` elements of row `row` from column `column` on.

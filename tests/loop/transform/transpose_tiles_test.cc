@@ -171,8 +171,37 @@ TEST_P(EachWayToLoad, GivesThePartsOfABlockThatExist) {
   }
 }
 
+// The mask is known as the loops run, and so is the condition that all stores share.
+TEST_P(EachWayToLoad, ReadsLanesThatAreNotStoredWhereTheyExist) {
+  const Tile tile;
+  const Var n("n");
+  const Expr mask = Ramp(Expr(0), 1, 8) < Broadcast(n, 8);
+  const Expr gather = Load(tile.in, {Ramp(tile.i + 3, kStride, 8)}, nullptr, mask);
+  const Stmt store =
+      Store(tile.out, gather, {Ramp(tile.i * kStride, 1, 8)}, StoreKind::kPlain, mask);
+  const Stmt transposed = TransposeTiles(
+      For(n, 5, 1, ForKind::kSerial, For(tile.i, 0, 8, ForKind::kUnrolled, If(n > 0, store))),
+      GetParam());
+  EXPECT_THAT(Print(transposed), HasSubstr("shuffle"));
+  EXPECT_THAT(Print(transposed), HasSubstr("if (n > 0) {\n    let row"));
+  std::vector<std::int64_t> numbers(kStride * 64);
+  std::iota(numbers.begin(), numbers.end(), 1);
+  Interpreter interpreter;
+  interpreter.Set(tile.in, numbers);
+  interpreter.Set(tile.out, std::vector<std::int64_t>(kStride * 64));
+  interpreter.Execute(transposed);
+  for (int i = 0; i < 8; ++i) {
+    for (int j = 0; j < 8; ++j)
+      EXPECT_EQ(interpreter.Of(tile.out)[static_cast<std::size_t>(i * kStride + j)],
+                j < 5 ? numbers[static_cast<std::size_t>(i + 3 + j * kStride)] : 0);
+  }
+}
+
 TEST(TransposeTilesTest, OtherLoopsStay) {
   const Tile tile;
+  const Var n("n");
+  const Expr of_run = Ramp(Expr(0), 1, 8) < Broadcast(n, 8);
+  const Buffer few = Buffer::Make("few", Int64, {kStride * 7 + 7});
   const Expr gather = tile.Gather(8);
   const Buffer& in = tile.in;
   const Var& i = tile.i;
@@ -194,6 +223,12 @@ TEST(TransposeTilesTest, OtherLoopsStay) {
       {"a mask that differs by iteration",
        tile.Loop(8,
                  Load(in, {Ramp(i, kStride, 8)}, nullptr, Ramp(i, 1, 8) < Broadcast(Expr(5), 8)))},
+      {"a mask of the run, and a store without it",
+       tile.Loop(8, Load(in, {Ramp(i, kStride, 8)}, nullptr, of_run))},
+      {"a mask of the run, and lanes that do not exist",
+       For(i, 0, 8, ForKind::kUnrolled,
+           Store(tile.out, Load(few, {Ramp(i, kStride, 8)}, nullptr, of_run),
+                 {Ramp(i * kStride, 1, 8)}, StoreKind::kPlain, of_run))},
       {"a scattered store",
        For(i, 0, 8, ForKind::kUnrolled, Store(tile.out, gather, {Ramp(i, kStride, 8)}))},
   };
