@@ -108,6 +108,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
             {"te/conv", {"te/matmul", "te/shape"}},
             {"te/image", {}},
             {"te/matmul", {}},
+            {"te/pool", {}},
             {"te/recurrent", {}},
             {"te/shape", {"te"}},
             {"te/sort", {"te"}}}},

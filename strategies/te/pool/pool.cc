@@ -1,9 +1,8 @@
-// Pooling over windows, into bins and over whole images, and dilation.
-#include <limits>
+// Pooling into bins and over whole images, and dilation. Windows: windows.cc.
+#include "tenon/strategies/te/pool/pool.h"
 
 #include "tenon/ops/dilation_rules.h"
 #include "tenon/ops/pool_rules.h"
-#include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
@@ -15,115 +14,6 @@ using te::Expr;
 using te::IterVar;
 using te::Tensor;
 using te::Var;
-
-using Reducer = te::Reduction (*)(const Expr& source, std::vector<IterVar> axes);
-
-Expr Lowest(DataType t) {
-  if (t.is_float()) return loop::FloatImm(t, -std::numeric_limits<double>::infinity());
-  if (t.is_int())
-    return loop::IntImm(t, std::numeric_limits<std::int64_t>::min() >> (64 - t.bits()));
-  return loop::IntImm(t, 0);
-}
-
-struct Window : ops::PoolRules {
-  std::vector<Expr> extent;
-
-  template <typename AttrsType>
-  Window(const AttrsType& attrs, const Tensor& x) : PoolRules(ops::PoolRulesOf(attrs)) {
-    for (const std::size_t axis : at) extent.push_back(x.shape()[axis]);
-  }
-
-  // Where a tap of a result element reads along spatial axis `d`, counted from the start of the
-  // padding.
-  Expr Padded(const std::vector<Var>& i, std::size_t d, const Expr& tap) const {
-    return i[at[d]] * strides[d] + tap * dilation[d];
-  }
-};
-
-// The elements in a type that holds sums of `count` of them.
-Tensor ForMeans(const Tensor& x, std::int64_t count) {
-  return AsType(x, MeanType(x.dtype(), count));
-}
-
-// The image with `value` around it, wide enough for windows that overhang in ceil_mode: exactly so
-// wide where the extents are numbers.
-Tensor Surrounded(const Tensor& x, const Window& w, const std::vector<Expr>& result,
-                  const Expr& value) {
-  ops::Ints after;
-  for (std::size_t d = 0; d < w.dims; ++d) {
-    const auto* count = result[w.at[d]].As<loop::IntImmNode>();
-    const auto* extent = w.extent[d].As<loop::IntImmNode>();
-    if (count == nullptr || extent == nullptr) {
-      after.push_back(w.after[d] + w.strides[d] - 1);
-      continue;
-    }
-    const std::int64_t reach =
-        (count->value - 1) * w.strides[d] + (w.size[d] - 1) * w.dilation[d] + 1;
-    after.push_back(std::max<std::int64_t>(0, reach - w.before[d] - extent->value));
-  }
-  return PadImage(x, w.at, w.before, after, value);
-}
-
-// Reduces one spatial axis after the other: first over the rows of a window, then what that leaves
-// along the row. This takes size[0] + size[1] reads rather than their product.
-Tensor OverWindow(const TeCall& call, const Tensor& x, const Window& w, const Expr& outside,
-                  Reducer reducer, const std::string& name) {
-  Tensor reduced = Surrounded(x, w, call.te_shape(), outside);
-  std::vector<Expr> shape = reduced.shape();
-  const std::vector<IterVar> taps = TapAxes(w.size);
-  for (std::size_t d = 0; d < w.dims; ++d) {
-    shape[w.at[d]] = call.te_shape()[w.at[d]];
-    const bool is_last = d + 1 == w.dims;
-    if (w.size[d] == 1 && w.strides[d] == 1 && !is_last) continue;
-    reduced = te::Compute(
-        shape,
-        [&](const std::vector<Var>& i) {
-          std::vector<Expr> from = ToExprs(i);
-          from[w.at[d]] = w.Padded(i, d, taps[d].var);
-          return reducer(reduced[from], {taps[d]});
-        },
-        is_last ? name : StrCat(name, "_", taps[d].var.name()),
-        te::Label("pool", te::ReadsRepeatedly{}));
-  }
-  return reduced;
-}
-
-template <typename AttrsType>
-std::vector<Tensor> MaxPool(const TeCall& call) {
-  const Window w(call.attrs.As<AttrsType>(), call.input(0));
-  return {OverWindow(call, call.input(0), w, Lowest(call.dtype()), te::Max,
-                     StrCat("max_pool", w.dims, "d"))};
-}
-
-template <typename AttrsType>
-std::vector<Tensor> AvgPool(const TeCall& call) {
-  const auto& attrs = call.attrs.As<AttrsType>();
-  const Window w(attrs, call.input(0));
-  const std::string name = StrCat("avg_pool", w.dims, "d");
-  const Tensor x = ForMeans(call.input(0), NumElements(w.size));
-  const Tensor sum = OverWindow(call, x, w, te::Cast(x.dtype(), 0), te::Sum, StrCat(name, "_sum"));
-  return {te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        // Taps within the image or, when padding counts, within the padded image; taps that
-        // ceil_mode lets overhang never count.
-        Expr count = 1;
-        for (std::size_t d = 0; d < w.dims; ++d) {
-          const Expr first = i[w.at[d]] * w.strides[d];
-          const std::int64_t low = attrs.count_include_pad ? 0 : w.before[d];
-          const Expr high =
-              w.extent[d] + (w.before[d] + (attrs.count_include_pad ? w.after[d] : 0));
-          const Expr skipped = te::Max(
-              te::FloorDiv(Expr(low) - first + (w.dilation[d] - 1), w.dilation[d]), Expr(0));
-          const Expr reached = te::Min(
-              te::FloorDiv(high - first + (w.dilation[d] - 1), w.dilation[d]), Expr(w.size[d]));
-          count = count * te::Max(reached - skipped, Expr(0));
-        }
-        return te::Cast(call.dtype(),
-                        sum[ToExprs(i)] / te::Cast(sum.dtype(), te::Max(count, Expr(1))));
-      },
-      name)};
-}
 
 // The elements of a spatial axis that the bins of the result cover.
 struct Bins {
@@ -183,7 +73,7 @@ template <typename AttrsType>
 std::vector<Tensor> AdaptiveMaxPool(const TeCall& call) {
   constexpr std::size_t kDims = AttrsType::kSpatialAxes;
   const auto at = ops::PooledAxes(call.attrs.As<AttrsType>().layout, kDims);
-  return {OverBins(call, call.input(0), BinsOf(call, at), Lowest(call.dtype()), te::Max,
+  return {OverBins(call, call.input(0), BinsOf(call, at), LowestOf(call.dtype()), te::Max,
                    StrCat("adaptive_max_pool", kDims, "d"))};
 }
 
@@ -245,7 +135,7 @@ std::vector<Tensor> Dilation2D(const TeCall& call) {
   const std::vector<std::size_t> at = {rules.data[2], rules.data[3]};
   const auto& p = rules.padding;
   const Tensor image =
-      PadImage(call.input(0), at, {p[0], p[1]}, {p[2], p[3]}, Lowest(weight.dtype()));
+      PadImage(call.input(0), at, {p[0], p[1]}, {p[2], p[3]}, LowestOf(weight.dtype()));
   const std::vector<IterVar> taps =
       TapAxes({ExtentOf(weight, rules.kernel[1]), ExtentOf(weight, rules.kernel[2])});
   return {te::Compute(
@@ -263,18 +153,10 @@ std::vector<Tensor> Dilation2D(const TeCall& call) {
             inside = inside && from[at[d]] >= Expr(p[d]) &&
                      from[at[d]] < Expr(p[d] + ExtentOf(call.input(0), at[d]));
         }
-        const Expr sum = te::Select(inside, image[from] + weight[tap], Lowest(weight.dtype()));
+        const Expr sum = te::Select(inside, image[from] + weight[tap], LowestOf(weight.dtype()));
         return te::Max(te::Cast(call.dtype(), sum), taps);
       },
       "dilation2d", te::Label("pool", te::ReadsRepeatedly{}))};
-}
-
-template <std::size_t kDims>
-void AttachWindows(ops::OpRegistry& registry) {
-  registry.Definition(StrCat("nn.max_pool", kDims, "d"))
-      .SetColumn(TeCompute{MaxPool<ops::MaxPoolAttrs<kDims>>});
-  registry.Definition(StrCat("nn.avg_pool", kDims, "d"))
-      .SetColumn(TeCompute{AvgPool<ops::AvgPoolAttrs<kDims>>});
 }
 
 template <std::size_t kDims>
@@ -289,9 +171,7 @@ void AttachBins(ops::OpRegistry& registry) {
 }  // namespace
 
 void AttachPoolComputes(ops::OpRegistry& registry) {
-  AttachWindows<1>(registry);
-  AttachWindows<2>(registry);
-  AttachWindows<3>(registry);
+  AttachWindowPools(registry);
   registry.Definition("image.dilation2d").SetColumn(TeCompute{Dilation2D});
   AttachBins<1>(registry);
   AttachBins<2>(registry);
