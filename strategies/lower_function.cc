@@ -40,6 +40,7 @@ std::vector<Tensor> Placeholders(const ir::Type& type, const std::string& name,
 
 // A rank-0 constant in the code.
 Tensor Immediate(const NDArray& data) {
+  CheckInvariant(data.shape().empty(), "a constant inside a fused function has rank 0");
   te::Expr value;
   const DataType t = data.dtype();
   if (t == Float32) {
@@ -51,7 +52,7 @@ Tensor Immediate(const NDArray& data) {
   } else if (t == Int64) {
     value = loop::IntImm(t, *data.data<std::int64_t>());
   } else {
-    CheckInvariant(t.is_bool(), "a constant inside a fused function is a simple scalar");
+    CheckInvariant(t.is_bool(), "a constant inside a fused function is a number of the code");
     value = loop::IntImm(t, *data.data<bool>() ? 1 : 0);
   }
   return te::Compute(

@@ -149,7 +149,8 @@ class Rewriter {
       if (IsMark(*call)) return frame.made[0];
       return ir::Call::Make(call->callee, frame.made, call->attrs, e.span(), type);
     }
-    return frame.made == frame.children ? e : ir::WithChildren(e, frame.made, type);
+    const Expr made = frame.made == frame.children ? e : ir::WithChildren(e, frame.made, type);
+    return call == nullptr ? made : WithConstantsAsArguments(made);
   }
 
   // Makes the values of a group's results outside it.

@@ -51,7 +51,8 @@ class Builder {
     const Expr e = Node(i).expr;
     switch (e.kind()) {
       case ExprKind::kConstant:
-        Node(i).pattern = IsSimpleScalar(e) ? OpPattern::kElemWise : OpPattern::kOpaque;
+        Node(i).pattern =
+            IsNumberInCode(*e.As<ir::ConstantNode>()) ? OpPattern::kElemWise : OpPattern::kOpaque;
         return;
       case ExprKind::kCall:
         ConnectCall(i, *e.As<CallNode>());
@@ -92,13 +93,6 @@ class Builder {
       case ExprKind::kOp:
         return;
     }
-  }
-
-  static bool IsSimpleScalar(const Expr& constant) {
-    const NDArray& data = constant.As<ir::ConstantNode>()->data;
-    const DataType t = data.dtype();
-    return data.shape().empty() &&
-           (t.is_bool() || t == Int32 || t == Int64 || t == Float32 || t == Float64);
   }
 
   void ConnectCall(int i, const CallNode& call) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/ops/builders.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
@@ -87,5 +88,31 @@ TEST(CompileTest, StepsThatTheLibraryDoesNotHoldAreNoError) {
   const runtime::Inputs inputs = RandomInputs(module, 10);
   ExpectClose(Outcome(module, inputs), Interpreted(module, inputs));
 }
+
+// A text or a program may write them there, whatever their types and shapes.
+TEST(CompileTest, AKernelMayHoldConstantsThatAreNoNumbersOfItsCode) {
+  const ir::Type type = ir::TensorType({4}, Float32), small = ir::TensorType({4}, Int16);
+  const ir::Var p = ir::Var::Make("p", type), q = ir::Var::Make("q", small);
+  const auto kernel = [](const ir::Var& param, const NDArray& constant) {
+    return ir::Function::Make({param}, ops::Add(param, ir::Constant::Make(constant)), {},
+                              {{"Primitive", attrs::Value(std::int64_t{1})}});
+  };
+  const ir::Var x = ir::Var::Make("x", type), y = ir::Var::Make("y", small);
+  const ir::Expr sum =
+      ir::Call::Make(kernel(p, NDArray::FromVector<float>({4}, {1, 2, 3, 4})), {ir::Expr(x)});
+  const ir::Expr small_sum =
+      ir::Call::Make(kernel(q, NDArray::Scalar<std::int16_t>(3)), {ir::Expr(y)});
+  const ir::Module module =
+      ir::Module::FromExpr(ir::Function::Make({x, y}, ir::Tuple::Make({sum, small_sum})));
+  for (const int level : {0, 3}) {
+    const auto made = Outcome(module,
+                              {{"x", NDArray::FromVector<float>({4}, {10, 20, 30, 40})},
+                               {"y", NDArray::FromVector<std::int16_t>({4}, {1, 2, 3, 4})}},
+                              {.opt_level = level});
+    EXPECT_EQ(made[0].ToVector<float>(), (std::vector<float>{11, 22, 33, 44}));
+    EXPECT_EQ(made[1].ToVector<std::int16_t>(), (std::vector<std::int16_t>{4, 5, 6, 7}));
+  }
+}
+
 }  // namespace
 }  // namespace tenon

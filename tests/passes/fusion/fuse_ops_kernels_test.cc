@@ -67,6 +67,18 @@ INSTANTIATE_TEST_SUITE_P(
                   "def @main(%x: Tensor[(2), float32], Primitive=1) { exp(exp(%x)) }"}),
     [](const auto& info) { return info.param.name; });
 
+TEST(FuseOpsLevelTest, ConstantsOfAKernelThatAreNoNumbersOfItsCodeBecomeParameters) {
+  const char* kernel = "%0 = fn (%p: Tensor[(2), int16], Primitive=1) { add(%p, ";
+  const auto text = [&](const char* constant) {
+    return StrCat("def @main(%x: Tensor[(2), int16]) {\n", kernel, constant, ") };\n%0(%x) }");
+  };
+  EXPECT_THAT(Print(Fused(text("3i16"))),
+              AllOf(HasSubstr("fn (%p: Tensor[(2), int16], %constant_1: int16, Primitive=1)"),
+                    HasSubstr("add(%p, %constant_1)"), HasSubstr("%0(%x, 3i16")));
+  const Module number = InferType(Parse(text("cast(3, dtype=\"int16\")")));
+  EXPECT_EQ(FuseOps(number), number);
+}
+
 TEST(FuseOpsLevelTest, WithoutGroupingTuplesStayOutside) {
   EXPECT_THAT(Kernels(Fused("def @main(%x: Tensor[(4), float32]) {\n"
                             "  %0 = (exp(%x), tanh(%x));\n"
