@@ -121,19 +121,20 @@ Expr Centered(const QnnTensor& tensor, DataType to) {
 }
 
 Expr Dequantized(const QnnTensor& tensor, DataType to) {
-  // The product has the type of the scale, which may be wider than that of the result.
-  const DataType product = tensor.scale_dtype;
+  // 16 bits do not hold every number, nor its product, whatever the scale's type and the result's.
+  const DataType product = tensor.scale_dtype.is_half() ? Float32 : tensor.scale_dtype;
   const bool direct = IsZero(tensor.zero_point);
   const Expr centered =
       direct ? As(tensor.data, tensor.dtype, product) : ops::Cast(Centered(tensor, Int32), product);
-  return As(ops::Multiply(centered, tensor.scale), product, to);
+  const Expr scale = As(tensor.scale, tensor.scale_dtype, product);
+  return As(ops::Multiply(centered, scale), product, to);
 }
 
 Expr Quantized(const Expr& real, DataType real_dtype, const QnnTensor& parameters) {
   const Expr scaled = ops::Divide(real, As(parameters.scale, parameters.scale_dtype, real_dtype));
-  // float16 cannot hold every sum with a zero point.
+  // 16 bits cannot hold every sum with a zero point.
   const DataType wide =
-      TypeToSaturateIn(real_dtype == Float16 ? Float32 : real_dtype, parameters.dtype);
+      TypeToSaturateIn(real_dtype.is_half() ? Float32 : real_dtype, parameters.dtype);
   Expr whole = As(NearbyInt(scaled), real_dtype, wide);
   if (!IsZero(parameters.zero_point))
     whole = ops::Add(whole, As(parameters.zero_point, parameters.zero_point_dtype, wide));

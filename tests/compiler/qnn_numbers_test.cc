@@ -96,6 +96,21 @@ TEST(QnnNumbersTest, QuantizeRoundsHalfToEvenThenAddsTheZeroPointAndSaturates) {
   }
 }
 
+// Of which these sums are none.
+TEST(QnnNumbersTest, ZeroPointsAreAddedInMoreThan16Bits) {
+  const NDArray x = Array({2}, Float32, {3, -5});
+  const ir::Var var = VarOf("x", x);
+  for (const DataType type : {BFloat16, Float16}) {
+    ExpectResult(ops::QnnQuantize(ops::Cast(var, type), Scalar(1), Scalar(4097, Int32),
+                                  {.out_dtype = Int32}),
+                 {{var, x}}, Array({2}, Int32, {4100, 4092}));
+    ExpectResult(ops::Cast(ops::QnnQuantize(ops::Cast(var, type), Scalar(1), Scalar(4097, Int32),
+                                            {.out_dtype = Int16}),
+                           Int32),
+                 {{var, x}}, Array({2}, Int32, {4100, 4092}));
+  }
+}
+
 TEST(QnnNumbersTest, InfinitiesAndDenormalsSaturate) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const NDArray given = Array({4}, Float32, {kInf, -kInf, 1e-42, -0.0});
@@ -463,6 +478,21 @@ TEST(QnnNumbersTest, TransposedConvolutionsSpreadDifferencesFromTheZeroPoints) {
       {xv, wv, Scalar(120, Int32), Scalar(3, Int32), Scalar(0.5), Scalar(1)},
       attrs::Attrs::Make(ops::Conv2DTransposeAttrs{.strides = {2, 2}, .padding = {1, 1, 1, 1}}));
   ExpectResult(conv, {{xv, x}, {wv, w}}, Array({1, 2, 9, 7}, Int32, expected));
+}
+
+// 251 * 0.5078125 is 127.46, and 127.5 in bfloat16; a million is no float16, and its part is one.
+TEST(QnnNumbersTest, AScaleOf16BitsRoundsNoNumberAndNoProduct) {
+  const NDArray q = Array({2}, UInt8, {251, 243});
+  const ir::Var var = VarOf("q", q);
+  ExpectResult(ops::CallOp("qnn.abs", {var, ops::Cast(Scalar(0.5078125), BFloat16),
+                                       Scalar(0, Int32), Scalar(1), Scalar(0, Int32)}),
+               {{var, q}}, Array({2}, UInt8, {127, 123}));
+  const NDArray wide = Array({2}, Int32, {1000000, -64});
+  const ir::Var x = VarOf("x", wide);
+  const Expr real =
+      ops::CallOp("qnn.dequantize", {x, ops::Cast(Scalar(0.015625), Float16), Scalar(0, Int32)},
+                  attrs::Attrs::Make(ops::DequantizeAttrs{.out_dtype = Float16}));
+  ExpectResult(ops::Cast(real, Float32), {{x, wide}}, Array({2}, Float32, {15624, -1}));
 }
 
 TEST(QnnNumbersTest, MeansAreOfStoredIntegersAndThenScaled) {
