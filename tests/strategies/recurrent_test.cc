@@ -204,6 +204,19 @@ TEST(RecurrentLayerTest, NoStepsLeaveTheInitialState) {
   }
 }
 
+TEST(RecurrentLayerTest, NoSequencesAndNoStatesGiveNoElements) {
+  for (const LayerCase& layer : kLayers) {
+    for (const auto& [batch, hidden] : {std::pair(0, 5), std::pair(3, 0)}) {
+      const runtime::Inputs inputs = InputsOf(layer, 4, batch, hidden);
+      const std::vector<NDArray> made =
+          Outcome(ModuleOf(layer, "4", StrCat(batch), hidden), inputs);
+      ASSERT_EQ(made.size(), layer.gates == 4 ? 3 : 2);
+      EXPECT_EQ(made[0].shape(), (Shape{4, batch, hidden}));
+      EXPECT_EQ(made.back().shape(), (Shape{batch, hidden}));
+    }
+  }
+}
+
 TEST(RecurrentLayerTest, AStepOfMuchWorkRunsOnThreads) {
   const LayerCase& layer = kLayers[5];
   const ir::Module module = ModuleOf(layer, "2", "1", 260);

@@ -3,6 +3,7 @@
 // reverse, those of step n - 1 - t. After its last step its state stays.
 #include "tenon/strategies/te/recurrent/recurrent.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -201,7 +202,13 @@ std::vector<Tensor> Lstm(const TeCall& call) {
           layer.Last(states[1], "last_c")};
 }
 
-// The results of a layer that takes no steps.
+// Whether no step computes anything: there are no steps, no sequences or no states.
+bool HasNoSteps(const TeCall& call) {
+  const std::vector<Expr>& inputs = call.input(0).shape();
+  return std::ranges::any_of(inputs,
+                             [](const Expr& extent) { return loop::IsConstInt(extent, 0); });
+}
+
 std::vector<Tensor> WithoutSteps(const TeCall& call) {
   std::vector<Tensor> results = {Filled(call.te_shape(), te::Cast(call.dtype(), 0))};
   for (std::size_t state = 4; state < call.inputs.size(); ++state)
@@ -215,7 +222,7 @@ TeCompute InOneLoop(const char* name, std::vector<Tensor> (*make)(const TeCall& 
   TeForm form;
   form.name = name;
   form.make = [make](const TeCall& call) {
-    return loop::IsConstInt(call.input(0).shape()[0], 0) ? WithoutSteps(call) : make(call);
+    return HasNoSteps(call) ? WithoutSteps(call) : make(call);
   };
   form.schedule = ScheduleRecurrence;
   return {.make = nullptr, .forms = {std::move(form)}};
