@@ -11,17 +11,20 @@ namespace tenon::jit {
 CodegenOptions CodegenOptionsFor(const CompileOptions& options) {
   const Target& target = options.target;
   const bool is_free = !options.reproducible;
-  return {.vector_bits = static_cast<int>(8 * target.vector_bytes),
-          .native_bfloat16 = is_free && target.Has("avx512bf16") && target.Has("avx512vl"),
-          .reassociate_reductions = options.may_reassociate(),
-          .math_by_table = is_free && target.vector_bytes == 64 && target.Has("avx512dq"),
-          .byte_dots = target.Has("avx512vnni"),
-          .bfloat_dots = target.Has("avx512bf16"),
-          .narrow_dots = target.Has("avx512vl"),
-          .word_dots = target.Has("avx2"),
-          .check_bounds = options.check_bounds,
-          .runs_once = options.runs_once,
-          .reproducible = options.reproducible};
+  // Some instructions are taken by their names, with registers of 512 bits among others.
+  const bool is_wide = target.vector_bytes == 64;
+  return {
+      .vector_bits = static_cast<int>(8 * target.vector_bytes),
+      .native_bfloat16 = is_free && is_wide && target.Has("avx512bf16") && target.Has("avx512vl"),
+      .reassociate_reductions = options.may_reassociate(),
+      .math_by_table = is_free && is_wide && target.Has("avx512dq"),
+      .byte_dots = is_wide && target.Has("avx512vnni"),
+      .bfloat_dots = is_wide && target.Has("avx512bf16"),
+      .narrow_dots = target.Has("avx512vl"),
+      .word_dots = target.Has("avx2"),
+      .check_bounds = options.check_bounds,
+      .runs_once = options.runs_once,
+      .reproducible = options.reproducible};
 }
 
 Effort EffortFor(const CompileOptions& options) {

@@ -21,7 +21,7 @@ const Target& HostTarget();
 // The host's target, with features switched one after the other by a comma-separated list of +name
 // and -name in LLVM's spelling. Taking one away also takes what LLVM builds on it ("-fma" takes
 // avx512f); giving it back gives back what it builds on. Throws InvalidArgument on an unknown name,
-// on a missing sign, and on a feature that the host does not have.
+// on a missing sign, on one that the host lacks, and where no code could be made any more.
 Target HostTarget(std::string_view changes);
 
 // `target` without the feature and what LLVM builds on it.

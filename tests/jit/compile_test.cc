@@ -58,6 +58,29 @@ TEST(KernelTextTest, MaskedRegistersDoNotOccurInTheCode) {
   EXPECT_THAT(assembly, Not(HasSubstr("zmm")));
 }
 
+// LLVM ends the process where it has no instruction for a step.
+TEST(KernelTextTest, TailsOfAllElementsAreCompiledWithoutAnyOneFeature) {
+  const auto compile = [](DataType from, DataType to, const CompileOptions& options) {
+    SCOPED_TRACE(from.ToString() + " to " + to.ToString());
+    const Tensor a = Placeholder({35}, from, "A");
+    const Tensor b = te::Compute(
+        {35}, [&](Var i) { return te::Cast(to, a(i)); }, "B");
+    Schedule s(b);
+    s[b].Vectorize(s[b].Split(s[b].axis(0), 16).second);
+    EXPECT_FALSE(Compiled(s, {a, b}, "f", options).Assembly().empty());
+  };
+  for (const std::string& feature : HostTarget().features) {
+    if (feature == "64bit" || feature == "sse" || feature == "sse2") continue;
+    SCOPED_TRACE(feature);
+    CompileOptions options;
+    options.target = HostTarget("-" + feature);
+    for (const DataType type : {Float16, BFloat16, Int16, Int8, Float64}) {
+      compile(Float32, type, options);
+      compile(type, Float32, options);
+    }
+  }
+}
+
 // LLVM would copy the loop over 600 columns 13 times, and then work on every copy; nothing is left
 // of one over 3.
 TEST(KernelTextTest, LlvmIsToldNotToCopyLoopsThatHoldLongLoops) {

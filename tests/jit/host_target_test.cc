@@ -73,6 +73,15 @@ TEST(HostTargetTest, AMaskTakesWhatBuildsOnIt) {
   EXPECT_TRUE(without_avx.Has("sse2"));
 }
 
+// LLVM makes no code for masked moves of 16 bits with it alone.
+TEST(HostTargetTest, MasksOfShortVectorsTakeThoseOfShortElements) {
+  const Target masked = HostTarget("-avx512vl");
+  for (const char* feature : {"avx512vl", "avx512bw", "avx512vbmi", "avx512bitalg"})
+    EXPECT_FALSE(masked.Has(feature)) << feature;
+  EXPECT_EQ(masked.Has("avx512f"), HostTarget().Has("avx512f"));
+  EXPECT_EQ(masked.Has("avx512vnni"), HostTarget().Has("avx512vnni"));
+}
+
 TEST(HostTargetTest, AMaskShowsInTheTextForLlvm) {
   const std::vector<std::string> features = StrSplit(LlvmFeatures(HostTarget("-sse4.2")), ',');
   EXPECT_THAT(features, Contains("-sse4.2"));
@@ -105,6 +114,13 @@ TEST(HostTargetTest, RefusesAnUnknownNameWithTheNearest) {
   const std::string message = Refusal("-avx512g");
   EXPECT_THAT(message, HasSubstr("CPU features: 'avx512g' is no feature that LLVM knows"));
   EXPECT_THAT(message, HasSubstr("did you mean avx512"));
+}
+
+TEST(HostTargetTest, RefusesToTakeWhatTheCallingConventionNeeds) {
+  EXPECT_THAT(
+      Refusal("-sse"),
+      HasSubstr("CPU features: -sse takes sse2, without which no code can be made for x86"));
+  EXPECT_THAT(Refusal("-avx,-64bit"), HasSubstr("takes 64bit"));
 }
 
 TEST(HostTargetTest, RefusesAMissingSign) {
