@@ -90,6 +90,18 @@ double LargestFinite(const NDArray& array, const Value& value_at) {
 
 }  // namespace
 
+NDArray ArrayOf(Shape shape, DataType type, const std::function<double(std::int64_t)>& number) {
+  NDArray array = NDArray::Zeros(std::move(shape), type);
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    if (type.is_float()) {
+      SetFloat(array, i, number(i));
+    } else {
+      SetInt(array, i, static_cast<std::int64_t>(number(i)));
+    }
+  }
+  return array;
+}
+
 double RoundingError(DataType type) {
   if (!type.is_float()) return 0;
   if (type == BFloat16) return std::ldexp(1, -8);

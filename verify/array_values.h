@@ -6,6 +6,7 @@
 #define TENON_VERIFY_ARRAY_VALUES_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <random>
 #include <string>
@@ -34,6 +35,8 @@ class Random {
   std::mt19937_64 engine_;
 };
 
+// An array of numbers by element; integers must fit the type.
+NDArray ArrayOf(Shape shape, DataType type, const std::function<double(std::int64_t)>& number);
 // The maximum relative error of one rounding to the type; 0 for integers.
 double RoundingError(DataType type);
 // Values in steps of 1/4 from -2 to 2; whole numbers for integers, without sign for unsigned ones.

@@ -6,6 +6,8 @@
 #include "tenon/compiler/compile.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/loop/visit.h"
+#include "tenon/passes/bind_params.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
@@ -51,12 +53,17 @@ bool MayBeEither(const NDArray& result, const std::vector<NDArray>& inputs) {
                      [](const NDArray& input) { return input.dtype().is_float(); });
 }
 
-// `is_defined`: any values are right, since the operator has a plain definition.
+// `is_defined`: any values are right, since the operator has a plain definition for all.
 std::vector<NDArray> RandomArguments(const OperatorCall& call, bool is_defined,
                                      std::uint64_t seed) {
   Random random(seed);
   std::vector<NDArray> arrays;
   for (const ir::Expr& param : call.module.Main().params) {
+    const std::vector<NDArray>& known = call.graph.values;
+    if (arrays.size() < known.size() && known[arrays.size()].defined()) {
+      arrays.push_back(known[arrays.size()]);
+      continue;
+    }
     const ir::Type& type = param.checked_type();
     NDArray array = RandomArray(ir::StaticShape(type, "an argument"),
                                 type.As<ir::TensorTypeNode>()->dtype, random);
@@ -69,35 +76,57 @@ std::vector<NDArray> RandomArguments(const OperatorCall& call, bool is_defined,
   return arrays;
 }
 
-// Of a module that is a call over its parameters.
+// Of a module that is a call over its parameters; fields of a tuple are parameters, too.
 std::optional<std::string> WrongByDefinition(const OperatorCall& call,
                                              const std::vector<NDArray>& arrays,
                                              const std::vector<NDArray>& results) {
   const ir::FunctionNode& main = call.module.Main();
   const auto* node = main.body.As<ir::CallNode>();
-  if (node == nullptr || results.size() != 1) return std::nullopt;
-  std::vector<NDArray> args;
+  if (node == nullptr) return std::nullopt;
+  std::vector<ir::Expr> read;
   for (const ir::Expr& arg : node->args) {
+    const auto* tuple = arg.As<ir::TupleNode>();
+    const std::vector<ir::Expr> fields = tuple == nullptr ? std::vector{arg} : tuple->fields;
+    read.insert(read.end(), fields.begin(), fields.end());
+  }
+  std::vector<NDArray> args;
+  for (const ir::Expr& arg : read) {
     const auto param = std::find(main.params.begin(), main.params.end(), arg);
     if (param == main.params.end()) return std::nullopt;
     args.push_back(arrays[static_cast<std::size_t>(param - main.params.begin())]);
   }
-  return DifferenceFromDefinition(*node, args, results[0]);
+  return DifferenceFromDefinition(*node, args, results);
 }
 
-// `expected` are the interpreter's results for `arrays`, which are in the order of the parameters.
-// `is_defined` is as in RandomArguments.
-std::optional<std::string> CheckKernels(const OperatorCall& call,
+// The call with some of its parameters as constants, for which passes and forms have rules of their
+// own.
+ir::Module WithConstants(const OperatorCall& call, const std::vector<NDArray>& arrays,
+                         Random& random) {
+  passes::ParamValues values;
+  const std::vector<ir::Expr>& params = call.module.Main().params;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (random.Chance(60)) values.emplace_back(ir::Var(params[i]).name(), arrays[i]);
+  }
+  return passes::InferType(passes::BindParams(call.module, "main", values));
+}
+
+// `module` is the call, of whose parameters some may be constants. `expected` are the interpreter's
+// results for `arrays`, which are in the order of the call's parameters. `is_defined` is as in
+// RandomArguments.
+std::optional<std::string> CheckKernels(const OperatorCall& call, const ir::Module& module,
                                         const std::vector<NDArray>& arrays,
                                         const std::vector<NDArray>& expected, bool is_defined,
                                         LibraryChoice library) {
-  const std::vector<ir::Expr>& params = call.module.Main().params;
+  const auto& params = module.Main().params;
   runtime::Inputs inputs;
-  for (std::size_t i = 0; i < params.size(); ++i)
-    inputs.emplace(ir::Var(params[i]).name(), arrays[i]);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const ir::Expr& param = call.module.Main().params[i];
+    if (std::find(params.begin(), params.end(), param) != params.end())
+      inputs.emplace(ir::Var(param).name(), arrays[i]);
+  }
   const CompileOptions options = {
       .library = library, .keep_nan = true, .verify = true, .check_bounds = true};
-  const absl::StatusOr<Lowered> lowered = Lower(call.module, options);
+  const absl::StatusOr<Lowered> lowered = Lower(module, options);
   if (lowered.status().code() == absl::StatusCode::kUnimplemented) return std::nullopt;
   const auto results = CatchErrors(
       [&] { return ValueOrThrow(ValueOrThrow(Link(ValueOrThrow(lowered), options)).Run(inputs)); });
@@ -145,7 +174,7 @@ std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t see
     if (const auto finding = CheckRefusal(op, random))
       return StrCat("finding of seed ", seed, ": ", *finding);
   }
-  const bool is_defined = HasPlainDefinition(op);
+  const bool is_defined = TakesAnyValues(op);
   const std::vector<NDArray> arrays = RandomArguments(*call, is_defined, seed);
   const auto expected = CatchErrors([&] { return Interpret(call->module, arrays); });
   if (!expected.ok()) {
@@ -156,9 +185,13 @@ std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t see
   if (const auto wrong = WrongByDefinition(*call, arrays, *expected))
     return describe(StrCat("the interpreter is wrong: ", *wrong));
   for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary}) {
-    if (const auto finding = CheckKernels(*call, arrays, *expected, is_defined, library))
-      return describe(*finding);
+    const auto finding = CheckKernels(*call, call->module, arrays, *expected, is_defined, library);
+    if (finding) return describe(*finding);
   }
+  const ir::Module bound = WithConstants(*call, arrays, random);
+  const auto finding =
+      CheckKernels(*call, bound, arrays, *expected, is_defined, LibraryChoice::kAuto);
+  if (finding) return describe(StrCat("with constants: ", *finding, "\n", ir::PrintModule(bound)));
   return std::nullopt;
 }
 

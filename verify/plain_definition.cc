@@ -3,9 +3,7 @@
 #include "tenon/verify/plain_definition.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <map>
@@ -16,83 +14,10 @@
 #include "tenon/ops/reduce_attrs.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
+#include "tenon/verify/definition.h"
 
 namespace tenon::verify {
 namespace {
-
-using Whole = __int128;
-using Real = long double;
-
-// One of the two counts, by the element type.
-struct Number {
-  Whole whole = 0;
-  Real real = 0;
-};
-
-Number ElementAt(const NDArray& array, std::int64_t i) {
-  const DataType type = array.dtype();
-  const std::size_t bytes = type.bytes();
-  const char* from = static_cast<const char*>(array.raw()) + static_cast<std::size_t>(i) * bytes;
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, from, bytes);
-  if (!type.is_float()) {
-    if (!type.is_int()) return {.whole = static_cast<Whole>(bits)};
-    const int unused = 64 - 8 * static_cast<int>(bytes);
-    return {.whole = static_cast<std::int64_t>(bits << unused) >> unused};
-  }
-  Real value = 0;
-  if (type == Float64) {
-    value = std::bit_cast<double>(bits);
-  } else if (type == Float16) {
-    value = static_cast<Real>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
-  } else {
-    const auto word = static_cast<std::uint32_t>(type == BFloat16 ? bits << 16 : bits);
-    value = static_cast<Real>(std::bit_cast<float>(word));
-  }
-  // As kernels take denormals.
-  if (type != Float16 && std::abs(value) < static_cast<Real>(LeastNormal(type)))
-    value = std::copysign(Real{0}, value);
-  return {.real = value};
-}
-
-// Significant bits and the largest exponent of a floating type.
-std::pair<int, int> FormatOf(DataType type) {
-  if (type == Float64) return {53, 1023};
-  if (type == Float32) return {24, 127};
-  return type == BFloat16 ? std::pair(8, 127) : std::pair(11, 15);
-}
-
-// To the nearest number of the type, ties to even.
-Real Rounded(Real value, DataType type) {
-  if (!std::isfinite(value) || value == 0) return value;
-  const auto [bits, highest] = FormatOf(type);
-  int exponent = 0;
-  std::frexp(value, &exponent);
-  const int unit = std::max(exponent - bits, 2 - highest - bits);
-  const Real rounded = std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
-  const Real limit = std::ldexp(Real{1}, highest + 1);
-  return std::abs(rounded) < limit ? rounded : std::copysign(HUGE_VALL, rounded);
-}
-
-Whole Least(DataType type) { return type.is_int() ? -(Whole{1} << (type.bits() - 1)) : 0; }
-Whole Most(DataType type) {
-  if (type.is_bool()) return 1;
-  return (Whole{1} << (type.is_int() ? type.bits() - 1 : type.bits())) - 1;
-}
-Whole Wrapped(Whole value, DataType type) {
-  if (type.is_bool()) return value != 0 ? 1 : 0;
-  const Whole size = Whole{1} << type.bits(), low = value % size;
-  const Whole least = low < 0 ? low + size : low;
-  return least > Most(type) ? least - size : least;
-}
-Whole Saturated(Real value, DataType type) {
-  if (type.is_bool()) return value != 0 ? 1 : 0;
-  if (std::isnan(value)) return 0;
-  const Real whole = std::trunc(value);
-  if (whole <= static_cast<Real>(Least(type))) return Least(type);
-  if (whole >= static_cast<Real>(Most(type))) return Most(type);
-  return static_cast<Whole>(whole);
-}
 
 bool IsNan(const Number& x) { return std::isnan(x.real); }
 bool Holds(const Number& x) { return x.whole != 0 || x.real != 0; }
@@ -261,12 +186,6 @@ std::int64_t PlaceIn(const Shape& operand, const Shape& shape, std::int64_t elem
   return place;
 }
 
-// What the elements must be, and by how much they may differ.
-struct Definition {
-  std::vector<Number> elements;
-  std::vector<Real> tolerances;
-};
-
 // The arguments' bounds, of the element type: whole ones toward zero, as far as the type holds
 // them.
 Number Clipped(const Number& x, const ops::ClipAttrs& attrs, DataType type) {
@@ -386,6 +305,10 @@ class Definer {
       if (op_ == "mean") sum = {sum.whole / counts[to], sum.real / count};
       if (op_ == "mean") magnitude /= count;
       if (op_ == "prod") magnitude = std::abs(sum.real);
+      // What overflows on the way to zero is not a number.
+      if (op_ == "prod" && x.dtype().is_float() &&
+          magnitude <= static_cast<Real>(LeastNormal(x.dtype())))
+        magnitude = HUGE_VALL;
       const Real terms = x.dtype().is_half() ? 4 : count + 4;
       magnitude *= is_sum || op_ == "prod" ? terms * Unit() : 0;
     }
@@ -410,40 +333,60 @@ std::string ToText(const Number& value, DataType type) {
   return type.is_float() ? StrCat(static_cast<double>(value.real)) : ToText(value.whole);
 }
 
-}  // namespace
-
-bool HasPlainDefinition(const std::string& op) {
-  return IsReduction(op) || IsCast(op) || op == "clip" || UnaryTable().contains(op) ||
-         BinaryTable().contains(op);
+const DefinitionTable& CallTable() {
+  static const auto& table = *[] {
+    auto* t = new DefinitionTable;
+    AddQuantizedDefinitions(t);
+    AddQuantizedProductDefinitions(t);
+    AddRecurrentDefinitions(t);
+    AddSparseDefinitions(t);
+    return t;
+  }();
+  return table;
 }
 
-std::optional<std::string> DifferenceFromDefinition(const ir::CallNode& call,
-                                                    const std::vector<NDArray>& args,
-                                                    const NDArray& result) {
-  if (call.op() == nullptr || !HasPlainDefinition(call.op()->name)) return std::nullopt;
-  const auto definition = Definer(call, args, result).Define();
-  if (!definition) return std::nullopt;
+std::vector<Definition> DefinitionsOf(const DefinedCall& of) {
+  const std::string& op = of.call.op()->name;
+  if (const auto row = CallTable().find(op); row != CallTable().end()) return row->second(of);
+  if (!TakesAnyValues(op) || of.results.size() != 1) return {};
+  auto made = Definer(of.call, of.args, of.results[0]).Define();
+  return made ? std::vector{*std::move(made)} : std::vector<Definition>();
+}
+
+// What the element must be, as its type has it.
+Number AsElement(const Number& defined, Real tolerance, DataType type) {
+  if (type.is_float()) return {.real = Rounded(defined.real, type)};
+  if (tolerance == 0) return {.whole = Wrapped(defined.whole, type)};
+  return {.whole = Saturated(std::nearbyint(defined.real), type)};
+}
+
+bool IsRight(const Number& got, const Number& wanted, const Number& defined, Real tolerance,
+             DataType type) {
+  if (!type.is_float()) {
+    if (got.whole == wanted.whole) return true;
+    // Rounding may decide between two integers.
+    return tolerance > 0 && std::abs(static_cast<Real>(got.whole) - Within(defined.real, type)) <=
+                                Real{0.5} + tolerance;
+  }
+  if (std::isnan(wanted.real)) return std::isnan(got.real);
+  if (std::isinf(wanted.real)) return got.real == wanted.real;
+  if (std::isinf(tolerance)) return true;
+  // Kernels may take denormals for zero, before they round or after.
+  return std::abs(got.real - wanted.real) <=
+             std::max(tolerance, static_cast<Real>(LeastNormal(type))) ||
+         // A rounding may be the last before infinity.
+         (std::isinf(got.real) && tolerance > 0 && std::abs(wanted.real) > 1e4L);
+}
+
+std::optional<std::string> FirstWrong(const std::string& op, const Definition& definition,
+                                      const NDArray& result) {
   const DataType type = result.dtype();
   for (std::int64_t i = 0; i < result.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const Number got = ElementAt(result, i);
-    Number wanted = definition->elements[at];
-    bool is_right = false;
-    if (type.is_float()) {
-      wanted.real = Rounded(wanted.real, type);
-      const Real tolerance = definition->tolerances[at];
-      is_right = std::isnan(wanted.real)   ? std::isnan(got.real)
-                 : std::isinf(wanted.real) ? got.real == wanted.real
-                                           : std::abs(got.real - wanted.real) <= tolerance;
-      // Kernels may take what lies there for zero, and round before or after.
-      is_right |= std::abs(wanted.real) <= static_cast<Real>(LeastNormal(type));
-      // A rounding may be the last before infinity.
-      is_right |= std::isinf(got.real) && tolerance > 0 && std::abs(wanted.real) > 1e4L;
-    } else {
-      wanted.whole = Wrapped(wanted.whole, type);
-      is_right = got.whole == wanted.whole;
-    }
-    if (is_right) continue;
+    const Number& defined = definition.elements.at(at);
+    const Real tolerance = definition.tolerances.at(at);
+    const Number got = ElementAt(result, i), wanted = AsElement(defined, tolerance, type);
+    if (IsRight(got, wanted, defined, tolerance, type)) continue;
     Shape index(result.shape().size());
     std::int64_t rest = i;
     for (std::size_t d = index.size(); d-- > 0;) {
@@ -451,7 +394,26 @@ std::optional<std::string> DifferenceFromDefinition(const ir::CallNode& call,
       rest /= result.shape()[d];
     }
     return StrCat("element ", ShapeToString(index), " is ", ToText(got, type),
-                  "; by the definition of ", call.op()->name, " it is ", ToText(wanted, type));
+                  "; by the definition of ", op, " it is ", ToText(wanted, type));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool TakesAnyValues(const std::string& op) {
+  return IsReduction(op) || IsCast(op) || op == "clip" || UnaryTable().contains(op) ||
+         BinaryTable().contains(op);
+}
+
+std::optional<std::string> DifferenceFromDefinition(const ir::CallNode& call,
+                                                    const std::vector<NDArray>& args,
+                                                    const std::vector<NDArray>& results) {
+  if (call.op() == nullptr) return std::nullopt;
+  const std::vector<Definition> definitions = DefinitionsOf({call, args, results});
+  for (std::size_t i = 0; i < definitions.size(); ++i) {
+    const auto wrong = FirstWrong(call.op()->name, definitions[i], results.at(i));
+    if (wrong) return results.size() == 1 ? wrong : StrCat("result ", i, ": ", *wrong);
   }
   return std::nullopt;
 }

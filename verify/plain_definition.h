@@ -1,9 +1,10 @@
-// What elementwise operators and reductions mean, as plain loops in the widest types: integers of
-// 128 bits and long doubles, rounded to the element type once. The interpreter evaluates the same
-// expressions as kernels do, so it cannot show where these are wrong; this can.
+// What elementwise operators, reductions and quantised, recurrent and sparse operators mean, as
+// plain loops in the widest types: integers of 128 bits and long doubles, rounded to the element
+// type once. The interpreter evaluates the same expressions as kernels do, so it cannot show where
+// these are wrong; this can.
 //
-//   HasPlainDefinition("clip");  // true
-//   DifferenceFromDefinition(call, {x}, result);  // "element (3) is 0; by definition it is 1"
+//   TakesAnyValues("clip");  // true
+//   DifferenceFromDefinition(call, {x}, {result});  // "element (3) is 0; by definition it is 1"
 #ifndef TENON_VERIFY_PLAIN_DEFINITION_H_
 #define TENON_VERIFY_PLAIN_DEFINITION_H_
 
@@ -16,14 +17,16 @@
 
 namespace tenon::verify {
 
-bool HasPlainDefinition(const std::string& op);
+// Whether the operator has a definition that holds for all values of its arguments.
+bool TakesAnyValues(const std::string& op);
 
-// How a result differs from what the call of an operator means. Operators that only choose, compare
-// or convert elements have one right result; others may differ by rounding. Nothing for operators
-// and types without a definition here, and for elements that are denormal.
+// How the results differ from what the call of an operator means. Operators that only choose,
+// compare or convert elements have one right result; others may differ by rounding. Nothing for
+// operators and types without a definition here, and for elements that are denormal. Of tuples, as
+// arguments and results, the fields are given in order.
 std::optional<std::string> DifferenceFromDefinition(const ir::CallNode& call,
                                                     const std::vector<NDArray>& args,
-                                                    const NDArray& result);
+                                                    const std::vector<NDArray>& results);
 
 }  // namespace tenon::verify
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "tenon/support/ndarray.h"
 #include "tenon/te/tensor.h"
 
 namespace tenon::verify {
@@ -29,6 +30,8 @@ struct RandomGraph {
   // Of each input: whether it holds NaN and infinities, and whether it holds denormals and zeros of
   // both signs. Empty: none does.
   std::vector<bool> has_special_values, has_tiny_values;
+  // Of inputs in their order; those that are null, or missing, are drawn.
+  std::vector<NDArray> values;
   std::vector<double> tolerances;                         // absolute, of each output
   std::vector<std::pair<loop::Var, std::int64_t>> sizes;  // of symbolic extents
 };

@@ -6,13 +6,16 @@
 
 #include "tenon/ir/expr.h"
 #include "tenon/ops/registry.h"
+#include "tenon/passes/fusion/groups.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/quantize/canonicalize_qnn.h"
 #include "tenon/strategies/accesses.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/verify/operands.h"
 
 namespace tenon::verify {
 namespace {
@@ -67,6 +70,7 @@ Shape RelatedShape(const Shape& first, Random& random) {
 
 struct Drawn {
   std::vector<ir::Expr> params, args;
+  std::vector<NDArray> values;  // of the parameters, where the operator says what they may be
 
   ir::Expr Add(const ir::Type& type) {
     params.push_back(ir::Var::Make(StrCat("x", params.size()), type));
@@ -212,15 +216,55 @@ std::int64_t TermsOf(const std::vector<te::Tensor>& outputs) {
   return terms;
 }
 
+Drawn ArgumentsOf(const Operands& operands) {
+  Drawn drawn;
+  for (const Operands::Argument& argument : operands.arguments) {
+    std::vector<ir::Expr> fields;
+    for (const NDArray& value : argument.fields) {
+      fields.push_back(drawn.Add(value.shape(), value.dtype()));
+      drawn.values.push_back(value);
+    }
+    drawn.args.push_back(argument.is_tuple ? ir::Tuple::Make(std::move(fields)) : fields.at(0));
+  }
+  return drawn;
+}
+
+// The function from which a kernel is made: operators that others stand for have no compute of
+// their own, and kernels read constants as parameters, whose values it adds.
+ir::Expr AsKernel(const ir::Module& module, std::vector<NDArray>* values) {
+  const ir::Module lowered = passes::CanonicalizeQnn(module);
+  const ir::FunctionNode& main = lowered.Main();
+  const ir::Expr kernel =
+      ir::Function::Make(main.params, main.body, main.body.checked_type(),
+                         {{"Primitive", attrs::Value(std::int64_t{1})}}, {}, main.checked_type);
+  const ir::Expr call = passes::WithConstantsAsArguments(
+      ir::Call::Make(kernel, main.params, {}, {}, main.body.checked_type()));
+  const auto& made = *call.As<ir::CallNode>();
+  for (std::size_t i = main.params.size(); i < made.args.size(); ++i) {
+    values->resize(i);  // those of parameters that are not known are null
+    values->push_back(made.args[i].As<ir::ConstantNode>()->data);
+  }
+  return made.callee;
+}
+
 OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, bool leaves_types, Random& random) {
-  Drawn drawn = DrawArguments(op, leaves_types, random);
-  const attrs::Attrs attributes = DrawAttributes(op, random);
+  Drawn drawn;
+  attrs::Attrs attributes;
+  if (const OperandDrawer* draw = FindOperandDrawer(op.name)) {
+    const Operands operands = (*draw)(random);
+    drawn = ArgumentsOf(operands);
+    if (op.schema != nullptr)
+      attributes = attrs::Attrs::FromFields(*op.schema, operands.attributes);
+  } else {
+    drawn = DrawArguments(op, leaves_types, random);
+    attributes = DrawAttributes(op, random);
+  }
   const ir::Expr call = ir::Call::Make(callee, drawn.args, attributes);
   const ir::Module module =
       passes::InferType(ir::Module::FromExpr(ir::Function::Make(drawn.params, call)));
-  const ir::FunctionNode& function = module.Main();
-  const std::string types = TypesOf(function.params);
-  const strategies::TeFunction made = strategies::LowerFunction(function);
+  const std::string types = TypesOf(module.Main().params);
+  const strategies::TeFunction made =
+      strategies::LowerFunction(*AsKernel(module, &drawn.values).As<ir::FunctionNode>());
   for (const te::Tensor& output : made.outputs) {
     if (NumElements(strategies::ShapeOf(output)) > 16 * kMaxElements)
       throw InvalidArgument("the result is too large to check");
@@ -229,7 +273,7 @@ OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, bool leaves_type
   if (TermsOf(made.outputs) > kMaxTerms)
     throw InvalidArgument("the result takes too long to check");
   const std::string attribute_text = attributes.defined() ? attributes.ToText() : "";
-  return {{.inputs = made.params, .outputs = made.outputs},
+  return {{.inputs = made.params, .outputs = made.outputs, .values = std::move(drawn.values)},
           module,
           StrCat(op.name, "(", types, attribute_text.empty() ? "" : ", ", attribute_text, ")")};
 }

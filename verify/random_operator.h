@@ -1,8 +1,9 @@
 // Random calls of a registered operator, as computations whose schedules can be fuzzed.
 //
 // Shapes, element types and attributes (by reflection) are drawn until the operator's type relation
-// accepts them; the relation may also give the type of an argument. The operator's compute gives
-// the tensors.
+// accepts them; the relation may also give the type of an argument. Operators whose arguments must
+// fit each other have drawers of their own (operands.h), which give the values, too. The operator's
+// compute, or that of the operators that it stands for, gives the tensors.
 //
 //   std::string refusal;
 //   if (auto call = MakeRandomCall("nn.conv2d", random, &refusal))

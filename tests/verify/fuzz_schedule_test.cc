@@ -151,6 +151,20 @@ TEST(FuzzOperatorTest, CallsOfManyKindsOfOperatorsAreDrawn) {
   }
 }
 
+// Quantised ones, of scales and zero points; layers, of gates and weights; sparse matrices.
+TEST(FuzzOperatorTest, CallsWhoseArgumentsMustFitEachOtherAreDrawnAtOnce) {
+  for (const char* op :
+       {"qnn.quantize", "qnn.requantize", "qnn.add", "qnn.conv2d", "qnn.conv2d_transpose",
+        "qnn.dense", "qnn.batch_matmul", "qnn.concatenate", "qnn.avg_pool2d", "qnn.tanh", "nn.lstm",
+        "nn.gru", "nn.rnn", "nn.sparse_dense", "nn.sparse_conv2d", "nn.sparse_transpose",
+        "sparse_to_dense", "sparse_reshape"}) {
+    FuzzStatistics statistics;
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+      EXPECT_EQ(FuzzOperator(op, seed, &statistics), std::nullopt);
+    EXPECT_EQ(statistics.uncalled, 0) << op;
+  }
+}
+
 // This seed first draws a kernel of 31 x 2 with a dilation of 5, over 64 channels.
 TEST(FuzzOperatorTest, CallsThatTakeTheInterpreterMinutesAreNotDrawn) {
   std::string refusal;

@@ -10,6 +10,7 @@
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
 #include "tenon/verify/check_refusals.h"
 #include "tenon/verify/interpret.h"
@@ -25,7 +26,7 @@ using ::testing::Optional;
 std::optional<std::string> SaidOf(const std::string& text, const std::vector<NDArray>& args,
                                   const NDArray& result) {
   const ir::Module module = passes::InferType(Parse(text));
-  return DifferenceFromDefinition(*module.Main().body.As<ir::CallNode>(), args, result);
+  return DifferenceFromDefinition(*module.Main().body.As<ir::CallNode>(), args, {result});
 }
 
 TEST(PlainDefinitionTest, AMeanCountsBeyondItsType) {
@@ -81,6 +82,80 @@ TEST(PlainDefinitionTest, ReducesWhereTheAttributesSay) {
   EXPECT_EQ(SaidOf(text, {x}, NDArray::FromVector<std::int32_t>({2}, {6, 60})), std::nullopt);
   EXPECT_THAT(SaidOf(text, {x}, NDArray::FromVector<std::int32_t>({2}, {6, 61})),
               Optional(HasSubstr("element (1,)")));
+}
+
+// Half to even after the zero point is added, or by the attribute.
+TEST(PlainDefinitionTest, ARequantisedNumberIsKnownToTheLastBit) {
+  const auto text = [](const char* rounding) {
+    return StrCat("def @main(%q: Tensor[(2), int8], %s: float32, %z: int8, %t: float32, %y: int8) ",
+                  "{ qnn.requantize(%q, %s, %z, %t, %y, rounding=\"", rounding,
+                  "\", out_dtype=\"int8\") }");
+  };
+  const std::vector<NDArray> args = {NDArray::FromVector<std::int8_t>({2}, {5, -3}),
+                                     NDArray::Scalar(0.5F), NDArray::Scalar<std::int8_t>(0),
+                                     NDArray::Scalar(1.0F), NDArray::Scalar<std::int8_t>(1)};
+  const auto made = [](std::int8_t a, std::int8_t b) {
+    return NDArray::FromVector<std::int8_t>({2}, {a, b});
+  };
+  EXPECT_EQ(SaidOf(text("None"), args, made(4, 0)), std::nullopt);
+  EXPECT_EQ(SaidOf(text("UPWARD"), args, made(4, 0)), std::nullopt);
+  EXPECT_EQ(SaidOf(text("TONEAREST"), args, made(4, -1)), std::nullopt);
+  EXPECT_THAT(
+      SaidOf(text("None"), args, made(3, 0)),
+      Optional(HasSubstr("element (0,) is 3; by the definition of qnn.requantize it is 4")));
+}
+
+TEST(PlainDefinitionTest, PaddingOfAQuantisedConvolutionStandsForZero) {
+  const char* text =
+      "def @main(%x: Tensor[(1, 1, 1, 1), uint8], %w: Tensor[(1, 1, 1, 3), int8], %a: uint8, "
+      "%b: int8, %s: float32, %t: float32) {"
+      "  qnn.conv2d(%x, %w, %a, %b, %s, %t, padding=[0, 1]) }";
+  const std::vector<NDArray> args = {NDArray::FromVector<std::uint8_t>({1, 1, 1, 1}, {7}),
+                                     NDArray::FromVector<std::int8_t>({1, 1, 1, 3}, {1, 2, 3}),
+                                     NDArray::Scalar<std::uint8_t>(3),
+                                     NDArray::Scalar<std::int8_t>(1),
+                                     NDArray::Scalar(1.0F),
+                                     NDArray::Scalar(1.0F)};
+  const auto made = [](std::int32_t a) {
+    return NDArray::FromVector<std::int32_t>({1, 1, 1, 1}, {a});
+  };
+  EXPECT_EQ(SaidOf(text, args, made(4)), std::nullopt);
+  EXPECT_THAT(SaidOf(text, args, made(-2)), Optional(HasSubstr("it is 4")));
+}
+
+// The second sequence has one step, and keeps its state after it.
+TEST(PlainDefinitionTest, ALayerEndsWhereItsSequencesDo) {
+  const ir::Module module = passes::InferType(
+      Parse("def @main(%g: Tensor[(2, 2, 1), float32], %r: Tensor[(1, 1), float32], "
+            "%b: Tensor[(1), float32], %l: Tensor[(2), int64], %h: Tensor[(2, 1), float32]) {"
+            "  nn.rnn(%g, %r, %b, %l, %h, activation=\"relu\", reverse=True) }"));
+  const auto floats = [](const Shape& shape, const std::vector<float>& values) {
+    return NDArray::FromVector<float>(shape, values);
+  };
+  const std::vector<NDArray> args = {
+      floats({2, 2, 1}, {1, 2, 3, 4}), floats({1, 1}, {10}), floats({1}, {1}),
+      NDArray::FromVector<std::int64_t>({2}, {9, 1}), floats({2, 1}, {1, 1})};
+  const auto said = [&](const std::vector<NDArray>& results) {
+    return DifferenceFromDefinition(*module.Main().body.As<ir::CallNode>(), args, results);
+  };
+  const NDArray last = floats({2, 1}, {142, 13});
+  EXPECT_EQ(said({floats({2, 2, 1}, {142, 13, 14, 0}), last}), std::nullopt);
+  EXPECT_THAT(said({floats({2, 2, 1}, {142, 13, 14, 17}), last}),
+              Optional(HasSubstr("result 0: element (1, 1, 0) is 17")));
+}
+
+// Of the entries, one has a column that is not there, and the last is in no row.
+TEST(PlainDefinitionTest, EntriesOfNoPlaceInASparseMatrixCountForNothing) {
+  const char* text =
+      "def @main(%x: Tensor[(1, 2), int32], %v: Tensor[(4), int32], %c: Tensor[(4), int32], "
+      "%s: Tensor[(3), int32]) { nn.sparse_dense(%x, %v, %c, %s) }";
+  const auto ints = [](const Shape& shape, const std::vector<std::int32_t>& values) {
+    return NDArray::FromVector<std::int32_t>(shape, values);
+  };
+  const std::vector<NDArray> args = {ints({1, 2}, {3, 5}), ints({4}, {1, 10, 100, 1000}),
+                                     ints({4}, {0, 2, 1, 1}), ints({3}, {0, 1, 3})};
+  EXPECT_EQ(SaidOf(text, args, ints({1, 2}, {3, 500})), std::nullopt);
+  EXPECT_NE(SaidOf(text, args, ints({1, 2}, {3, 5500})), std::nullopt);
 }
 
 TEST(CheckRefusalsTest, WhatTypesRefuseTheCompilerRefuses) {

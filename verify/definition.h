@@ -1,0 +1,74 @@
+// What the elements of results must be, in the widest numbers. Only verify/plain_definition.cc and
+// verify/define_*.cc include this header.
+#ifndef TENON_VERIFY_DEFINITION_H_
+#define TENON_VERIFY_DEFINITION_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tenon/ir/expr.h"
+#include "tenon/support/ndarray.h"
+
+namespace tenon::verify {
+
+using Whole = __int128;
+using Real = long double;
+
+// One of the two counts, by the element type.
+struct Number {
+  Whole whole = 0;
+  Real real = 0;
+};
+
+// Denormals are zeros, as kernels take them.
+Number ElementAt(const NDArray& array, std::int64_t i);
+// The same of a float or an integer, as a real number.
+Real RealAt(const NDArray& array, std::int64_t i);
+// An integer.
+std::int64_t IndexAt(const NDArray& array, std::int64_t i);
+
+// To the nearest number of the type, ties to even.
+Real Rounded(Real value, DataType type);
+Whole Wrapped(Whole value, DataType type);
+// The number of the type that is nearest to it.
+Real Within(Real value, DataType type);
+// Of a real number without its fraction; 0 for NaN.
+Whole Saturated(Real value, DataType type);
+
+// An integer that a tolerance stands beside is `real`, rounded to either side within it.
+struct Definition {
+  std::vector<Number> elements;
+  std::vector<Real> tolerances;
+
+  void Add(const Number& element, Real tolerance) {
+    elements.push_back(element);
+    tolerances.push_back(tolerance);
+  }
+};
+
+// A call whose arguments, and results, are tuples laid out one array after the other. Of the
+// results, shapes and types are read.
+struct DefinedCall {
+  const ir::CallNode& call;
+  const std::vector<NDArray>& args;
+  const std::vector<NDArray>& results;
+
+  const Shape& shape(std::size_t arg) const { return args.at(arg).shape(); }
+  Real Arg(std::size_t arg, std::int64_t i = 0) const { return RealAt(args.at(arg), i); }
+};
+
+// A definition for each result.
+using Define = std::function<std::vector<Definition>(const DefinedCall& call)>;
+using DefinitionTable = std::map<std::string, Define>;
+
+void AddQuantizedDefinitions(DefinitionTable* table);
+void AddQuantizedProductDefinitions(DefinitionTable* table);
+void AddRecurrentDefinitions(DefinitionTable* table);
+void AddSparseDefinitions(DefinitionTable* table);
+
+}  // namespace tenon::verify
+
+#endif  // TENON_VERIFY_DEFINITION_H_

@@ -1,0 +1,53 @@
+// Arguments of operators whose inputs must fit each other, with values that the operator's rule
+// allows: scales above 0, starts of rows in order, lengths of sequences.
+//
+//   if (const OperandDrawer* draw = FindOperandDrawer("qnn.dense")) Operands operands =
+//   (*draw)(random);
+#ifndef TENON_VERIFY_OPERANDS_H_
+#define TENON_VERIFY_OPERANDS_H_
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tenon/attrs/attrs.h"
+#include "tenon/support/ndarray.h"
+#include "tenon/verify/array_values.h"
+
+namespace tenon::verify {
+
+struct Operands {
+  struct Argument {
+    std::vector<NDArray> fields;
+    bool is_tuple = false;
+  };
+  std::vector<Argument> arguments;
+  attrs::FieldValues attributes;
+
+  Operands& Add(NDArray value) {
+    arguments.push_back({.fields = {std::move(value)}});
+    return *this;
+  }
+  Operands& AddTuple(std::vector<NDArray> fields) {
+    arguments.push_back({.fields = std::move(fields), .is_tuple = true});
+    return *this;
+  }
+};
+
+// Some of what it draws may be refused by the type relation.
+using OperandDrawer = std::function<Operands(Random& random)>;
+using OperandTable = std::map<std::string, OperandDrawer>;
+
+// Null for an operator whose arguments are drawn from their types alone.
+const OperandDrawer* FindOperandDrawer(const std::string& op);
+
+// The rows of a family; FindOperandDrawer calls these.
+void AddQuantizedOperands(OperandTable* table);
+void AddRecurrentOperands(OperandTable* table);
+void AddSparseOperands(OperandTable* table);
+
+}  // namespace tenon::verify
+
+#endif  // TENON_VERIFY_OPERANDS_H_
