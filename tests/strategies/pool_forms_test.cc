@@ -53,6 +53,8 @@ TEST(PoolFormsTest, ARowSaysWhyItDoesNotSuitAShape) {
   };
   EXPECT_EQ(refusal_of("(1, 9, 9, 8), float32", window + ", layout=\"NHWC\""),
             "channels do not come first");
+  EXPECT_EQ(refusal_of("(1, 2, 9, 9, 8), float32", window + ", layout=\"NCHW8c\""),
+            "channels are in blocks");
   EXPECT_EQ(refusal_of("(1, 8, 9, 9), float64", window), "elements are not 32 bits wide");
   EXPECT_EQ(refusal_of("(1, 8, h, 9), float32", window), "rows and columns are no numbers");
   EXPECT_EQ(refusal_of("(0, 8, 9, 9), float32", window), "the result has no elements");

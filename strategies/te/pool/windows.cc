@@ -106,6 +106,7 @@ std::optional<std::string> RefuseSmallMaxPool(const TeCall& call) {
   const std::int64_t most_rows = call.target.vector_registers / 2;
   const std::int64_t lanes = call.target.Lanes(4);
   if (w.at != std::vector<std::size_t>{2, 3}) return "channels do not come first";
+  if (call.input(0).ndim() != 4) return "channels are in blocks";
   if (call.dtype().bytes() != 4) return "elements are not 32 bits wide";
   if (!AreNumbers(std::span(shape).subspan(2))) return "rows and columns are no numbers";
   if (ElementsOf(shape).planned == 0) return "the result has no elements";

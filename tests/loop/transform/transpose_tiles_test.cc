@@ -25,6 +25,20 @@ struct Tile {
     return For(i, 0, rows, kind, Store(out, value, {Ramp(i * kStride, 1, rows)}));
   }
   Expr Gather(int rows) const { return Load(in, {Ramp(i + 3, kStride, rows)}); }
+
+  // What is in `in`, and in `out` after the statement, which was all 0.
+  std::vector<std::int64_t> Numbers() const {
+    std::vector<std::int64_t> numbers(kStride * 64);
+    std::iota(numbers.begin(), numbers.end(), 1);
+    return numbers;
+  }
+  std::vector<std::int64_t> OutOf(const Stmt& stmt) const {
+    Interpreter interpreter;
+    interpreter.Set(in, Numbers());
+    interpreter.Set(out, std::vector<std::int64_t>(kStride * 64));
+    interpreter.Execute(stmt);
+    return interpreter.Of(out);
+  }
 };
 
 TEST(TransposeTilesTest, AGatherOfNeighbouringColumnsBecomesLoadsAndShuffles) {
@@ -85,13 +99,8 @@ TEST_P(EachWayToLoad, GivesTheTransposedBlockUnderAnyEpilogue) {
         tile.Gather(rows) + tile.Gather(rows) + Load(tile.in, {Ramp(tile.i * rows, 1, rows)});
     const Stmt transposed = TransposeTiles(tile.Loop(rows, value), GetParam());
     ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
-    std::vector<std::int64_t> numbers(kStride * 64);
-    std::iota(numbers.begin(), numbers.end(), 1);
-    Interpreter interpreter;
-    interpreter.Set(tile.in, numbers);
-    interpreter.Set(tile.out, std::vector<std::int64_t>(kStride * 64));
-    interpreter.Execute(transposed);
-    const std::vector<std::int64_t>& out = interpreter.Of(tile.out);
+    const std::vector<std::int64_t> numbers = tile.Numbers();
+    const std::vector<std::int64_t> out = tile.OutOf(transposed);
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j < rows; ++j) {
         const std::int64_t expected = 2 * numbers[static_cast<std::size_t>(i + 3 + j * kStride)] +
@@ -151,13 +160,8 @@ TEST_P(EachWayToLoad, GivesThePartsOfABlockThatExist) {
                                      StoreKind::kPlain, mask)),
                            GetParam());
         ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
-        std::vector<std::int64_t> numbers(kStride * 64);
-        std::iota(numbers.begin(), numbers.end(), 1);
-        Interpreter interpreter;
-        interpreter.Set(tile.in, numbers);
-        interpreter.Set(tile.out, std::vector<std::int64_t>(kStride * 64));
-        interpreter.Execute(transposed);
-        const std::vector<std::int64_t>& out = interpreter.Of(tile.out);
+        const std::vector<std::int64_t> numbers = tile.Numbers();
+        const std::vector<std::int64_t> out = tile.OutOf(transposed);
         for (int i = 0; i < 32; ++i) {
           for (int j = 0; j < 16; ++j) {
             const bool exists = i < columns && j < wanted;
@@ -184,15 +188,11 @@ TEST_P(EachWayToLoad, ReadsLanesThatAreNotStoredWhereTheyExist) {
       GetParam());
   EXPECT_THAT(Print(transposed), HasSubstr("shuffle"));
   EXPECT_THAT(Print(transposed), HasSubstr("if (n > 0) {\n    let row"));
-  std::vector<std::int64_t> numbers(kStride * 64);
-  std::iota(numbers.begin(), numbers.end(), 1);
-  Interpreter interpreter;
-  interpreter.Set(tile.in, numbers);
-  interpreter.Set(tile.out, std::vector<std::int64_t>(kStride * 64));
-  interpreter.Execute(transposed);
+  const std::vector<std::int64_t> numbers = tile.Numbers();
+  const std::vector<std::int64_t> out = tile.OutOf(transposed);
   for (int i = 0; i < 8; ++i) {
     for (int j = 0; j < 8; ++j)
-      EXPECT_EQ(interpreter.Of(tile.out)[static_cast<std::size_t>(i * kStride + j)],
+      EXPECT_EQ(out[static_cast<std::size_t>(i * kStride + j)],
                 j < 5 ? numbers[static_cast<std::size_t>(i + 3 + j * kStride)] : 0);
   }
 }
