@@ -32,8 +32,12 @@ Expr Inliner::Mutate(const Expr& e) {
     throw InvalidArgument(StrCat("compute_inline: stage ", stage->name(), " is inlined with ",
                                  kMaxNesting, " others that read each other; store one of them"));
   }
-  const Expr body =
-      (*this)(loop::Substitute(op.body[static_cast<std::size_t>(tensor.index())], values));
+  Expr own = op.body[static_cast<std::size_t>(tensor.index())];
+  // A copy of the whole stage asks for elements that a split has added past the end, too. Nothing
+  // computes them, and what they would read may not exist.
+  if (stage->guard().defined())
+    own = loop::IfThenElse(stage->guard(), own, loop::Constant(own.dtype(), 0));
+  const Expr body = (*this)(loop::Substitute(own, values));
   --level_;
   loop::RequireDepth(body, StrCat("compute_inline: stage ", stage->name()));
   inlined_[load->buffer.get()].emplace_back(load->indices, body);

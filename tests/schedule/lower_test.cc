@@ -54,6 +54,32 @@ void ExpectNear(const NDArray& actual, const std::vector<float>& expected,
   }
 }
 
+// 64 rows in 7 parts of 10; the copies have 70.
+TEST(InlineTest, ACopyOfRowsPastTheEndReadsNoneOfThem) {
+  const Tensor a = Placeholder({64}, Float32, "A");
+  const Tensor b = Compute(
+      {64}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  for (const bool writes : {true, false}) {
+    Schedule s(b);
+    s[b].SplitParts(b.axis(0), 7);
+    const Tensor cached = s.CacheWrite(b, "global");
+    if (writes) {
+      s[s.CacheWrite(cached, "global")].ComputeInline();
+    } else {
+      s.CacheRead(cached, "global", {b});
+      s[cached].ComputeInline();
+    }
+    const auto kernel = jit::Compile(Lower(s, {a, b}, "kernel"), {.check_bounds = true});
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    const NDArray x = Random({64}), y = NDArray::Empty({64}, Float32);
+    const absl::Status status = kernel->Run(std::vector<NDArray>{x, y});
+    ASSERT_TRUE(status.ok()) << status;
+    std::vector<float> expected = x.ToVector<float>();
+    for (float& value : expected) value += 1;
+    ExpectNear(y, expected);
+  }
+}
+
 // As a tree the last of these polynomials would have 3^40 leaves, in two orders of the axes.
 TEST(InlineTest, StagesThatReadTwoBeforeThemShareThem) {
   const Tensor x = Placeholder({5, 5}, Float32, "x");
