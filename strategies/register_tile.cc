@@ -12,6 +12,7 @@
 #include "tenon/strategies/accesses.h"
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/tensor_intrinsic.h"
 
 namespace tenon::strategies {
@@ -208,6 +209,16 @@ std::int64_t TileSideIn(Config* config, const std::string& name, std::int64_t us
     if (side <= most || side == usual) sides.push_back(side);
   }
   return KnobOf(config, name, std::move(sides), usual);
+}
+
+std::optional<std::string> RefuseRowsInRegisters(const Target& target, std::int64_t rows,
+                                                 std::int64_t columns) {
+  const std::int64_t most_rows = target.vector_registers / 2, lanes = target.Lanes(4);
+  if (rows > most_rows)
+    return StrCat(rows, " rows of the result are more than ", most_rows, ", which registers hold");
+  if (columns > lanes)
+    return StrCat("rows of ", columns, " pixels do not fit into a vector of ", lanes);
+  return std::nullopt;
 }
 
 double TileStepTime(std::int64_t left, std::int64_t right, double left_load, double right_load) {

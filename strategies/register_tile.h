@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tenon/schedule/schedule.h"
@@ -56,6 +58,9 @@ TileSize TileIn(Config* config, const TileNames& names, const TileSize& usual,
 // The same where a tile has one side only, whose sums registers hold: 1 to `largest`.
 std::int64_t TileSideIn(Config* config, const std::string& name, std::int64_t usual,
                         std::int64_t largest, const Target& target);
+// Why a tile of whole rows, a vector each, does not hold a result of so many rows and columns.
+std::optional<std::string> RefuseRowsInRegisters(const Target& target, std::int64_t rows,
+                                                 std::int64_t columns);
 // So many sums that a tile with more would not load its operands less often.
 inline std::int64_t EnoughSums(const Target& target) {
   return std::min<std::int64_t>(16, MaxSums(target));

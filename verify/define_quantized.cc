@@ -1,4 +1,4 @@
-// Quantised operators but for products: q stands for (q - zero_point) * scale.
+// Quantised operators except products: q stands for (q - zero_point) * scale.
 //
 // Where all scales are powers of two and integers have 8 bits, nothing is rounded on the way, so
 // that the result is known to the last bit. Elsewhere it may be either neighbour of a number that
@@ -18,8 +18,6 @@
 
 namespace tenon::verify {
 namespace {
-
-using ops::Ints;
 
 // Relative, of a number before it is rounded to an integer: a few operations in float32.
 constexpr Real kError = 1e-5L;
@@ -238,22 +236,21 @@ std::vector<Definition> AvgPool2D(const DefinedCall& call) {
   const bool channels_last = attrs.layout == "NHWC";
   const std::size_t top = channels_last ? 1 : 2, channel = channels_last ? 3 : 1;
   const Shape &from = call.shape(0), &to = result.shape();
-  const auto both = [](const Ints& of, std::size_t d) { return of[of.size() == 1 ? 0 : d]; };
   const auto after = [&](std::size_t d) {
-    return attrs.padding.size() == 4 ? attrs.padding[d + 2] : both(attrs.padding, d);
+    return attrs.padding.size() == 4 ? attrs.padding[d + 2] : OfAxis(attrs.padding, d);
   };
   const Rescaled rescaled{call.Arg(1), call.Arg(2), call.Arg(3), call.Arg(4), IsExact(call)};
   Definition made;
   for (std::int64_t i = 0; i < result.size(); ++i) {
     const std::int64_t image = i / (to[1] * to[2] * to[3]), c = Along(i, to, channels_last ? 3 : 1);
     std::int64_t sum = 0, inside = 0, counted = 0;
-    for (std::int64_t kh = 0; kh < both(attrs.pool_size, 0); ++kh) {
-      for (std::int64_t kw = 0; kw < both(attrs.pool_size, 1); ++kw) {
+    for (std::int64_t kh = 0; kh < OfAxis(attrs.pool_size, 0); ++kh) {
+      for (std::int64_t kw = 0; kw < OfAxis(attrs.pool_size, 1); ++kw) {
         std::int64_t at[2];
         bool is_inside = true, is_padded = true;
         for (std::size_t d = 0; d < 2; ++d) {
-          at[d] = Along(i, to, static_cast<std::int64_t>(top + d)) * both(attrs.strides, d) +
-                  (d == 0 ? kh : kw) * both(attrs.dilation, d) - both(attrs.padding, d);
+          at[d] = Along(i, to, static_cast<std::int64_t>(top + d)) * OfAxis(attrs.strides, d) +
+                  (d == 0 ? kh : kw) * OfAxis(attrs.dilation, d) - OfAxis(attrs.padding, d);
           is_inside &= at[d] >= 0 && at[d] < from[top + d];
           is_padded &= at[d] < from[top + d] + after(d);
         }

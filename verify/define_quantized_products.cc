@@ -107,13 +107,12 @@ std::vector<Definition> Convolved(const DefinedCall& call, bool is_transposed,
   return {made};
 }
 
-std::int64_t Both(const Ints& of, std::size_t d) { return of[of.size() == 1 ? 0 : d]; }
-
 std::vector<Definition> Conv2D(const DefinedCall& call) {
   const auto& attrs = call.call.attrs.As<ops::Conv2DAttrs>();
   return Convolved<ops::Conv2DAttrs>(
       call, false, [&](std::size_t d, std::int64_t to, std::int64_t k) {
-        return to * Both(attrs.strides, d) + k * Both(attrs.dilation, d) - Both(attrs.padding, d);
+        return to * OfAxis(attrs.strides, d) + k * OfAxis(attrs.dilation, d) -
+               OfAxis(attrs.padding, d);
       });
 }
 
@@ -121,8 +120,8 @@ std::vector<Definition> Conv2DTranspose(const DefinedCall& call) {
   const auto& attrs = call.call.attrs.As<ops::Conv2DTransposeAttrs>();
   return Convolved<ops::Conv2DTransposeAttrs>(
       call, true, [&](std::size_t d, std::int64_t to, std::int64_t k) -> std::int64_t {
-        const std::int64_t at = to + Both(attrs.padding, d) - k * Both(attrs.dilation, d);
-        return at < 0 || at % Both(attrs.strides, d) != 0 ? -1 : at / Both(attrs.strides, d);
+        const std::int64_t at = to + OfAxis(attrs.padding, d) - k * OfAxis(attrs.dilation, d);
+        return at < 0 || at % OfAxis(attrs.strides, d) != 0 ? -1 : at / OfAxis(attrs.strides, d);
       });
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
+#include "tenon/ops/ints.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::verify {
@@ -37,6 +38,11 @@ Whole Wrapped(Whole value, DataType type);
 Real Within(Real value, DataType type);
 // Of a real number without its fraction; 0 for NaN.
 Whole Saturated(Real value, DataType type);
+
+// Of an attribute with a number for each axis, or one for all: that of axis `d`.
+inline std::int64_t OfAxis(const ops::Ints& numbers, std::size_t d) {
+  return numbers[numbers.size() == 1 ? 0 : d];
+}
 
 // An integer that a tolerance stands beside is `real`, rounded to either side within it.
 struct Definition {

@@ -15,8 +15,6 @@ using Types = std::vector<DataType>;
 const Types kBytes = {Int8, UInt8};
 const Types kQuantized = {Int8, UInt8, Int8, UInt8, Int8, UInt8, Int16, UInt16, Int32};
 
-Value ListOf(const Ints& values) { return Value(attrs::List(values.begin(), values.end())); }
-
 Shape AnyShape(Random& random, std::int64_t least_rank = 0) {
   Shape shape;
   for (std::int64_t rank = least_rank + random.Below(5 - least_rank); rank > 0; --rank)

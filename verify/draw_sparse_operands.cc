@@ -16,7 +16,11 @@ using Types = std::vector<DataType>;
 const Types kValues = {Float32, Float32, Float32, Float64, Float16, Int32, Int8, UInt8, Int64};
 const Types kIndices = {Int32, Int32, Int64, Int64, Int16, Int8, UInt8, UInt32};
 
-Value ListOf(const Ints& values) { return Value(attrs::List(values.begin(), values.end())); }
+NDArray VectorOf(const Ints& values, DataType type) {
+  return ArrayOf({static_cast<std::int64_t>(values.size())}, type, [&](std::int64_t i) {
+    return static_cast<double>(values[static_cast<std::size_t>(i)]);
+  });
+}
 
 // From 0 to n - 1; a few beyond, where the type has such numbers.
 NDArray Places(std::int64_t count, std::int64_t n, DataType type, Random& random) {
@@ -37,9 +41,7 @@ NDArray Starts(std::int64_t rows, std::int64_t count, DataType type, Random& ran
   if (random.Chance(85)) std::sort(starts.begin(), starts.end());
   if (random.Chance(10)) starts.back() = count + 2;
   if (type.is_int() && random.Chance(10)) starts.front() = -1;
-  return ArrayOf({rows + 1}, type, [&](std::int64_t i) {
-    return static_cast<double>(starts[static_cast<std::size_t>(i)]);
-  });
+  return VectorOf(starts, type);
 }
 
 struct Matrix {
@@ -153,18 +155,13 @@ Operands SparseReshape(Random& random) {
     before.push_back(random.Of(Ints{1, 2, 3, 5}));
   const Ints after = Regrouped(before, random);
   const auto rank = static_cast<std::int64_t>(before.size());
-  const auto vector = [&](const Ints& of, DataType type) {
-    return ArrayOf({static_cast<std::int64_t>(of.size())}, type, [&](std::int64_t i) {
-      return static_cast<double>(of[static_cast<std::size_t>(i)]);
-    });
-  };
   Operands operands;
   operands.Add(
       ArrayOf({random.Of(Ints{0, 1, 4, 9}), rank}, random.Of(kIndices), [&](std::int64_t i) {
         return static_cast<double>(random.Below(before[static_cast<std::size_t>(i % rank)]));
       }));
-  operands.Add(vector(before, random.Of(kIndices)));
-  operands.Add(vector(after, random.Of(Types{Int32, Int64, Int16})));
+  operands.Add(VectorOf(before, random.Of(kIndices)));
+  operands.Add(VectorOf(after, random.Of(Types{Int32, Int64, Int16})));
   return operands;
 }
 

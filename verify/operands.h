@@ -1,8 +1,8 @@
 // Arguments of operators whose inputs must fit each other, with values that the operator's rule
 // allows: scales above 0, starts of rows in order, lengths of sequences.
 //
-//   if (const OperandDrawer* draw = FindOperandDrawer("qnn.dense")) Operands operands =
-//   (*draw)(random);
+//   const OperandDrawer* draw = FindOperandDrawer("qnn.dense");
+//   if (draw != nullptr) operands = (*draw)(random);
 #ifndef TENON_VERIFY_OPERANDS_H_
 #define TENON_VERIFY_OPERANDS_H_
 
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tenon/attrs/attrs.h"
+#include "tenon/ops/ints.h"
 #include "tenon/support/ndarray.h"
 #include "tenon/verify/array_values.h"
 
@@ -35,6 +36,11 @@ struct Operands {
     return *this;
   }
 };
+
+// As the value of an attribute.
+inline attrs::Value ListOf(const ops::Ints& values) {
+  return attrs::Value(attrs::List(values.begin(), values.end()));
+}
 
 // Some of what it draws may be refused by the type relation.
 using OperandDrawer = std::function<Operands(Random& random)>;

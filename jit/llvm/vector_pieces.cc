@@ -80,8 +80,8 @@ Value* PickCompared(llvm::IRBuilder<>& builder, const llvm::ICmpInst& compared,
 
 }  // namespace
 
-// LLVM 19 moves the bits of a mask one by one. So those of a comparison, such as the mask of the
-// first n lanes, are compared anew.
+// LLVM 19 moves the bits of a mask one by one. So if the mask is a comparison, such as that of the
+// first n lanes, the lanes of its sides are picked and compared again.
 Value* PickBits(llvm::IRBuilder<>& builder, Value* mask, llvm::ArrayRef<int> places) {
   if (std::ranges::equal(places, std::views::iota(0, static_cast<int>(LanesOf(mask))))) return mask;
   const auto* both = llvm::dyn_cast<llvm::BinaryOperator>(mask);

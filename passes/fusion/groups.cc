@@ -4,10 +4,17 @@
 #include "tenon/support/strings.h"
 
 namespace tenon::passes {
+namespace {
+
+bool IsOfCodeGenerator(const ir::FunctionNode& function) {
+  return function.HasAttr("Composite") || function.HasAttr("Codegen") ||
+         function.HasAttr("Compiler");
+}
+
+}  // namespace
 
 bool IsGroup(const ir::FunctionNode& function) {
-  return function.is_primitive() || function.HasAttr("Composite") || function.HasAttr("Codegen") ||
-         function.HasAttr("Compiler");
+  return function.is_primitive() || IsOfCodeGenerator(function);
 }
 
 bool IsNumberInCode(const ir::ConstantNode& constant) {
@@ -19,9 +26,7 @@ bool IsNumberInCode(const ir::ConstantNode& constant) {
 ir::Expr WithConstantsAsArguments(const ir::Expr& call) {
   const auto& node = *call.As<ir::CallNode>();
   const auto* kernel = node.callee.As<ir::FunctionNode>();
-  if (kernel == nullptr || !kernel->is_primitive() || kernel->HasAttr("Composite") ||
-      kernel->HasAttr("Codegen") || kernel->HasAttr("Compiler"))
-    return call;
+  if (kernel == nullptr || !kernel->is_primitive() || IsOfCodeGenerator(*kernel)) return call;
   std::vector<ir::Expr> params = kernel->params, args = node.args;
   const ir::Expr body =
       ir::RewritePostOrder(kernel->body, [&](const ir::Expr& original, const ir::Expr& rewritten) {

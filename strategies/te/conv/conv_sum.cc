@@ -174,7 +174,7 @@ te::RegisterTile HintOf(const ConvSum& conv, std::int64_t pixels, std::int64_t c
 
 // Whether a tile loads no pixels, since each is an operand of its only multiply-add. That pays with
 // 32 registers, where a tile's pixels are a line of each channel, and where the channels are a
-// loop. Images of any extents end within a tile, but for most extents it is one of many.
+// loop. The last tile of an image of any extents is not whole, but most images have many tiles.
 bool MultipliesFromMemory(const ConvSum& conv, const TileShape& tile) {
   const Size pixels = ElementsOf(conv.Spatial());
   return HasManyRegisters(conv.target) && tile.vectors == 1 && tile.pixels == conv.lanes() &&

@@ -105,13 +105,8 @@ Tensor CoveringConv(const Conv& plain, const TeCall& call) {
 Refusal RefuseSmallImage(const Conv& conv, const TeCall& call) {
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
   const Shape shape = ShapeOfImages(call);
-  const std::int64_t most_rows = conv.target.vector_registers / 2;
   if (conv.strides[1] > 2) return "windows step by more than two columns";
-  if (shape[2] > most_rows)
-    return StrCat(shape[2], " rows of the result are more than ", most_rows,
-                  ", which registers hold");
-  if (shape[3] > conv.lanes())
-    return StrCat("rows of ", shape[3], " pixels do not fit into a vector of ", conv.lanes());
+  if (Refusal refusal = RefuseRowsInRegisters(conv.target, shape[2], shape[3])) return refusal;
   return RefuseManyTaps(conv);
 }
 

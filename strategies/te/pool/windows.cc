@@ -103,19 +103,14 @@ std::vector<Tensor> MaxPool(const TeCall& call) {
 std::optional<std::string> RefuseSmallMaxPool(const TeCall& call) {
   const Window w(call.attrs.As<ops::MaxPoolAttrs<2>>(), call.input(0));
   const Sizes shape = call.sizes();
-  const std::int64_t most_rows = call.target.vector_registers / 2;
-  const std::int64_t lanes = call.target.Lanes(4);
   if (w.at != std::vector<std::size_t>{2, 3}) return "channels do not come first";
   if (call.input(0).ndim() != 4) return "channels are in blocks";
   if (call.dtype().bytes() != 4) return "elements are not 32 bits wide";
   if (!AreNumbers(std::span(shape).subspan(2))) return "rows and columns are no numbers";
   if (ElementsOf(shape).planned == 0) return "the result has no elements";
   if (w.strides[1] > 2) return "windows step by more than two columns";
-  if (shape[2].planned > most_rows)
-    return StrCat(shape[2].planned, " rows of the result are more than ", most_rows,
-                  ", which registers hold");
-  if (shape[3].planned > lanes)
-    return StrCat("rows of ", shape[3].planned, " pixels do not fit into a vector of ", lanes);
+  if (auto refusal = RefuseRowsInRegisters(call.target, shape[2].planned, shape[3].planned))
+    return refusal;
   if (NumElements(w.size) > kMaxUnrolledTerms)
     return StrCat(NumElements(w.size), " elements of a window are more than ", kMaxUnrolledTerms,
                   ", which are written out");
@@ -178,9 +173,19 @@ std::vector<Tensor> AvgPool(const TeCall& call) {
 }
 
 template <std::size_t kDims>
+TeCompute MaxPools() {
+  const TeMake by_axes = MaxPool<ops::MaxPoolAttrs<kDims>>;
+  if constexpr (kDims != 2) return {by_axes};
+  return {
+      .make = nullptr,
+      .forms = {
+          {.name = "max_pool2d.small_image", .refusal = RefuseSmallMaxPool, .make = SmallMaxPool},
+          {.name = "max_pool2d.by_axes", .refusal = nullptr, .make = by_axes}}};
+}
+
+template <std::size_t kDims>
 void AttachWindows(ops::OpRegistry& registry) {
-  registry.Definition(StrCat("nn.max_pool", kDims, "d"))
-      .SetColumn(TeCompute{MaxPool<ops::MaxPoolAttrs<kDims>>});
+  registry.Definition(StrCat("nn.max_pool", kDims, "d")).SetColumn(MaxPools<kDims>());
   registry.Definition(StrCat("nn.avg_pool", kDims, "d"))
       .SetColumn(TeCompute{AvgPool<ops::AvgPoolAttrs<kDims>>});
 }
@@ -191,14 +196,6 @@ void AttachWindowPools(ops::OpRegistry& registry) {
   AttachWindows<1>(registry);
   AttachWindows<2>(registry);
   AttachWindows<3>(registry);
-  registry.Definition("nn.max_pool2d")
-      .SetColumn(TeCompute{.make = nullptr,
-                           .forms = {{.name = "max_pool2d.small_image",
-                                      .refusal = RefuseSmallMaxPool,
-                                      .make = SmallMaxPool},
-                                     {.name = "max_pool2d.by_axes",
-                                      .refusal = nullptr,
-                                      .make = MaxPool<ops::MaxPoolAttrs<2>>}}});
 }
 
 }  // namespace tenon::strategies
