@@ -203,6 +203,13 @@ void AddRegularSuppressions(std::vector<OpCase>* cases) {
        "vision.regular_non_max_suppression(%b, %s, max_detections_per_class=4, "
        "max_detections=6, num_classes=2, iou_threshold=0.9, score_threshold=0.25)",
        Detected({.of_class = 4, .of_all = 6, .overlap = 0.9})});
+  // No number is just below 0 where denormals are zero.
+  cases->push_back(
+      {"regular_non_max_suppression_of_scores_of_zero",
+       {Boxes({1, 4, 4}), With(F("s", {1, 4, 1}), {0, -0.5, 0.25, 0})},
+       "vision.regular_non_max_suppression(%b, %s, max_detections_per_class=4, "
+       "max_detections=6, num_classes=1, iou_threshold=0.9, score_threshold=0)",
+       Detected({.of_class = 4, .of_all = 6, .classes = 1, .overlap = 0.9, .score = 0})});
 }
 
 void AddProposals(std::vector<OpCase>* cases) {

@@ -92,6 +92,13 @@ std::vector<Tensor> MultiBoxTransformLoc(const TeCall& call) {
                      "listed")};
 }
 
+// What is above the result is at least the threshold. Kernels take denormals for zero.
+double NumberBelow(float threshold) {
+  using Limits = std::numeric_limits<float>;
+  if (std::abs(threshold) < Limits::min()) return -Limits::min();
+  return std::nextafter(threshold, -Limits::infinity());
+}
+
 std::vector<Tensor> RegularNonMaximumSuppression(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::RegularNonMaximumSuppressionAttrs>();
   const Tensor& boxes = call.input(0);
@@ -108,10 +115,8 @@ std::vector<Tensor> RegularNonMaximumSuppression(const TeCall& call) {
         return call.input(1)(image, box, c + background);
       },
       "scores_of_class", te::Stored{});
-  // A score above the number just below the threshold is at least the threshold.
-  const double below = std::nextafter(static_cast<float>(attrs.score_threshold),
-                                      -std::numeric_limits<float>::infinity());
-  const Survivors kept(boxes, scores, attrs.max_detections_per_class, attrs.iou_threshold, below);
+  const Survivors kept(boxes, scores, attrs.max_detections_per_class, attrs.iou_threshold,
+                       NumberBelow(static_cast<float>(attrs.score_threshold)));
   const auto score_of = [&](const Expr& row) {
     return scores(kept.rows(row, Expr(0)), kept.rows(row, Expr(1)), kept.rows(row, Expr(2)));
   };
