@@ -15,6 +15,7 @@
 #include "tenon/ops/transform_attrs.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/definition.h"
+#include "tenon/verify/places_by_layout.h"
 
 namespace tenon::verify {
 namespace {
@@ -233,40 +234,41 @@ std::vector<Definition> Softmax(const DefinedCall& call) {
 std::vector<Definition> AvgPool2D(const DefinedCall& call) {
   const auto& attrs = call.call.attrs.As<ops::AvgPool2DAttrs>();
   const NDArray& result = call.results[0];
-  const bool channels_last = attrs.layout == "NHWC";
-  const std::size_t top = channels_last ? 1 : 2, channel = channels_last ? 3 : 1;
-  const Shape &from = call.shape(0), &to = result.shape();
+  const PlacesByLayout from(call.shape(0), attrs.layout), to(result.shape(), attrs.layout);
+  const std::int64_t extents[2] = {from.Extent('H'), from.Extent('W')};
   const auto after = [&](std::size_t d) {
     return attrs.padding.size() == 4 ? attrs.padding[d + 2] : OfAxis(attrs.padding, d);
   };
   const Rescaled rescaled{call.Arg(1), call.Arg(2), call.Arg(3), call.Arg(4), IsExact(call)};
-  Definition made;
-  for (std::int64_t i = 0; i < result.size(); ++i) {
-    const std::int64_t image = i / (to[1] * to[2] * to[3]), c = Along(i, to, channels_last ? 3 : 1);
+  std::vector<Real> means(static_cast<std::size_t>(result.size()));
+  const auto mean = [&](std::int64_t image, std::int64_t channel, std::int64_t h, std::int64_t w) {
     std::int64_t sum = 0, inside = 0, counted = 0;
     for (std::int64_t kh = 0; kh < OfAxis(attrs.pool_size, 0); ++kh) {
       for (std::int64_t kw = 0; kw < OfAxis(attrs.pool_size, 1); ++kw) {
         std::int64_t at[2];
         bool is_inside = true, is_padded = true;
         for (std::size_t d = 0; d < 2; ++d) {
-          at[d] = Along(i, to, static_cast<std::int64_t>(top + d)) * OfAxis(attrs.strides, d) +
+          at[d] = (d == 0 ? h : w) * OfAxis(attrs.strides, d) +
                   (d == 0 ? kh : kw) * OfAxis(attrs.dilation, d) - OfAxis(attrs.padding, d);
-          is_inside &= at[d] >= 0 && at[d] < from[top + d];
-          is_padded &= at[d] < from[top + d] + after(d);
+          is_inside &= at[d] >= 0 && at[d] < extents[d];
+          is_padded &= at[d] < extents[d] + after(d);
         }
         counted += is_padded ? 1 : 0;
         if (!is_inside) continue;
         ++inside;
-        const std::int64_t place =
-            channels_last ? ((image * from[1] + at[0]) * from[2] + at[1]) * from[channel] + c
-                          : ((image * from[1] + c) * from[2] + at[0]) * from[3] + at[1];
-        sum += IndexAt(call.args[0], place);
+        sum += IndexAt(call.args[0], from.At("NCHW", {image, channel, at[0], at[1]}));
       }
     }
-    const std::int64_t divisor =
-        std::max<std::int64_t>(attrs.count_include_pad ? counted : inside, 1);
-    rescaled.Add(static_cast<Real>(sum / divisor), "None", result.dtype(), &made);
-  }
+    return sum / std::max<std::int64_t>(attrs.count_include_pad ? counted : inside, 1);
+  };
+  for (std::int64_t n = 0; n < to.Extent('N'); ++n)
+    for (std::int64_t c = 0; c < to.Extent('C'); ++c)
+      for (std::int64_t h = 0; h < to.Extent('H'); ++h)
+        for (std::int64_t w = 0; w < to.Extent('W'); ++w)
+          means[static_cast<std::size_t>(to.At("NCHW", {n, c, h, w}))] =
+              static_cast<Real>(mean(n, c, h, w));
+  Definition made;
+  for (const Real value : means) rescaled.Add(value, "None", result.dtype(), &made);
   return {made};
 }
 

@@ -3,14 +3,12 @@
 #include <string>
 
 #include "tenon/ops/conv_attrs.h"
-#include "tenon/ops/ints.h"
 #include "tenon/ops/nn_attrs.h"
 #include "tenon/verify/definition.h"
+#include "tenon/verify/places_by_layout.h"
 
 namespace tenon::verify {
 namespace {
-
-using ops::Ints;
 
 // Element `i` of operand 0 or 1, without the zero point, which is argument operand + 2; `channel`
 // counts where there are several of these.
@@ -52,21 +50,6 @@ std::vector<Definition> BatchMatmul(const DefinedCall& call) {
   return {made};
 }
 
-// A tensor whose axes are letters.
-struct Named {
-  const Shape& shape;
-  std::string layout;
-
-  std::int64_t Extent(char axis) const { return shape[layout.find(axis)]; }
-  // The place of an element, by the letters' values in the order of `axes`.
-  std::int64_t At(const char* axes, const Ints& values) const {
-    std::int64_t place = 0;
-    for (std::size_t d = 0; d < layout.size(); ++d)
-      place = place * shape[d] + values[std::string(axes).find(layout[d])];
-    return place;
-  }
-};
-
 // Of one axis: the place in the data from which tap `k` of the kernel makes place `to` of the
 // result; -1 where there is none.
 using Source = std::function<std::int64_t(std::size_t axis, std::int64_t to, std::int64_t k)>;
@@ -76,9 +59,10 @@ template <typename Attrs>
 std::vector<Definition> Convolved(const DefinedCall& call, bool is_transposed,
                                   const Source& source) {
   const auto& attrs = call.call.attrs.As<Attrs>();
-  const Named data{call.shape(0), attrs.data_layout}, weight{call.shape(1), attrs.kernel_layout},
-      result{call.results[0].shape(),
-             attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout};
+  const PlacesByLayout data(call.shape(0), attrs.data_layout),
+      weight(call.shape(1), attrs.kernel_layout),
+      result(call.results[0].shape(),
+             attrs.out_layout.empty() ? attrs.data_layout : attrs.out_layout);
   const std::int64_t results = result.Extent('C') / attrs.groups,
                      channels = data.Extent('C') / attrs.groups;
   Definition made;

@@ -1,12 +1,12 @@
 // Sparse operators. Entry k of a matrix in compressed rows stands in the row r with
 // starts[r] <= k < starts[r + 1]; starts below those before them count as the greatest of these.
 #include <algorithm>
-#include <cmath>
 
 #include "tenon/ops/ints.h"
 #include "tenon/ops/sparse_attrs.h"
-#include "tenon/verify/array_values.h"
+#include "tenon/verify/defined_sums.h"
 #include "tenon/verify/definition.h"
+#include "tenon/verify/places_by_layout.h"
 
 namespace tenon::verify {
 namespace {
@@ -29,38 +29,6 @@ Ints RowsOf(const NDArray& indices, const NDArray& starts, std::int64_t columns)
   }
   return rows;
 }
-
-// Sums of terms, and what rounding may make of them.
-class Sums {
- public:
-  explicit Sums(const NDArray& result)
-      : unit_(static_cast<Real>(RoundingError(result.dtype()))),
-        elements_(static_cast<std::size_t>(result.size())),
-        magnitudes_(elements_.size()),
-        counts_(elements_.size()) {}
-
-  void Add(std::int64_t at, const Number& term) {
-    const auto i = static_cast<std::size_t>(at);
-    elements_[i].whole += term.whole;
-    elements_[i].real += term.real;
-    magnitudes_[i] += std::abs(term.real);
-    ++counts_[i];
-  }
-  std::vector<Definition> Take() const {
-    Definition made;
-    for (std::size_t i = 0; i < elements_.size(); ++i)
-      made.Add(elements_[i], unit_ * static_cast<Real>(counts_[i] + 2) * magnitudes_[i]);
-    return {made};
-  }
-
- private:
-  const Real unit_;
-  std::vector<Number> elements_;
-  std::vector<Real> magnitudes_;
-  std::vector<std::int64_t> counts_;
-};
-
-Number Product(const Number& a, const Number& b) { return {a.whole * b.whole, a.real * b.real}; }
 
 // Calls `use` for each element that is stored, with its row, its column and its value; the matrix
 // is three arguments from 1 on.
@@ -86,7 +54,7 @@ std::vector<Definition> SparseDense(const DefinedCall& call) {
   const bool is_left = call.call.attrs.As<ops::SparseDenseAttrs>().sparse_lhs;
   const std::int64_t count = call.shape(0)[0], depth = call.shape(0)[1];
   const Shape& to = call.results[0].shape();
-  Sums sums(call.results[0]);
+  DefinedSums sums(call.results[0]);
   ForEachStored(call, depth, [&](std::int64_t row, std::int64_t column, const Number& value) {
     for (std::int64_t n = 0; n < count; ++n)
       sums.Add(is_left ? row * to[1] + n : n * to[1] + row,
@@ -97,7 +65,7 @@ std::vector<Definition> SparseDense(const DefinedCall& call) {
 
 std::vector<Definition> SparseAdd(const DefinedCall& call) {
   const std::int64_t columns = call.shape(0)[1];
-  Sums sums(call.results[0]);
+  DefinedSums sums(call.results[0]);
   for (std::int64_t i = 0; i < call.args[0].size(); ++i) sums.Add(i, ElementAt(call.args[0], i));
   ForEachStored(call, columns, [&](std::int64_t row, std::int64_t column, const Number& value) {
     sums.Add(row * columns + column, value);
@@ -130,29 +98,24 @@ std::vector<Definition> SparseTranspose(const DefinedCall& call) {
 std::vector<Definition> SparseConv2D(const DefinedCall& call) {
   const auto& attrs = call.call.attrs.As<ops::SparseConv2DAttrs>();
   const bool channels_last = attrs.layout == "NHWC";
-  const Shape &from = call.shape(0), &to = call.results[0].shape();
-  const std::size_t top = channels_last ? 1 : 2;
-  const std::int64_t channels = from[channels_last ? 3 : 1], height = from[top],
-                     width = from[top + 1], kernel = attrs.kernel_size[0];
-  const auto place = [&](const Shape& shape, std::int64_t n, std::int64_t c, std::int64_t h,
-                         std::int64_t w) {
-    return channels_last ? ((n * shape[1] + h) * shape[2] + w) * shape[3] + c
-                         : ((n * shape[1] + c) * shape[2] + h) * shape[3] + w;
-  };
-  Sums sums(call.results[0]);
+  const PlacesByLayout from(call.shape(0), attrs.layout), to(call.results[0].shape(), attrs.layout);
+  const std::int64_t channels = from.Extent('C'), height = from.Extent('H'),
+                     width = from.Extent('W'), kernel = attrs.kernel_size[0];
+  DefinedSums sums(call.results[0]);
   ForEachStored(
       call, kernel * kernel * channels,
       [&](std::int64_t row, std::int64_t column, const Number& value) {
         const std::int64_t tap = channels_last ? column / channels : column % (kernel * kernel);
         const std::int64_t channel = channels_last ? column % channels : column / (kernel * kernel);
-        for (std::int64_t n = 0; n < from[0]; ++n)
+        for (std::int64_t n = 0; n < from.Extent('N'); ++n)
           for (std::int64_t h = 0; h < height; ++h)
             for (std::int64_t w = 0; w < width; ++w) {
               const std::int64_t y = h + tap / kernel - kernel / 2,
                                  x = w + tap % kernel - kernel / 2;
               if (y < 0 || x < 0 || y >= height || x >= width) continue;
-              sums.Add(place(to, n, row, h, w),
-                       Product(value, ElementAt(call.args[0], place(from, n, channel, y, x))));
+              sums.Add(
+                  to.At("NCHW", {n, row, h, w}),
+                  Product(value, ElementAt(call.args[0], from.At("NCHW", {n, channel, y, x}))));
             }
       });
   return sums.Take();

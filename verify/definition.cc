@@ -87,4 +87,20 @@ Whole Saturated(Real value, DataType type) {
   return static_cast<Whole>(Within(std::trunc(value), type));
 }
 
+void AddConverted(Real value, Real tolerance, DataType type, Definition* to) {
+  const Real near = std::round(value);
+  const bool is_exact = tolerance == 0 || std::abs(value - near) > tolerance;
+  if (type.is_float()) {
+    to->Add({.real = value}, tolerance);
+  } else if (type.is_bool()) {
+    // All but 0 are true.
+    to->Add({.whole = value != 0 ? 1 : 0}, is_exact || near != 0 ? 0 : HUGE_VALL);
+  } else if (is_exact || near == 0) {
+    to->Add({.whole = Saturated(value, type), .real = std::trunc(value)},
+            std::isinf(tolerance) ? tolerance : 0);
+  } else {
+    to->Add({.real = near - std::copysign(Real{0.5}, near)}, tolerance);
+  }
+}
+
 }  // namespace tenon::verify

@@ -55,6 +55,10 @@ struct Definition {
   }
 };
 
+// A number that is computed in a floating type and converted to `type`; integers lose its fraction,
+// which within the tolerance may take a whole.
+void AddConverted(Real value, Real tolerance, DataType type, Definition* to);
+
 // A call whose arguments, and results, are tuples laid out one array after the other. Of the
 // results, shapes and types are read.
 struct DefinedCall {
@@ -70,10 +74,16 @@ struct DefinedCall {
 using Define = std::function<std::vector<Definition>(const DefinedCall& call)>;
 using DefinitionTable = std::map<std::string, Define>;
 
+void AddBoxDefinitions(DefinitionTable* table);
+void AddDetectionDefinitions(DefinitionTable* table);
+void AddIndexedDefinitions(DefinitionTable* table);
 void AddQuantizedDefinitions(DefinitionTable* table);
 void AddQuantizedProductDefinitions(DefinitionTable* table);
 void AddRecurrentDefinitions(DefinitionTable* table);
+void AddRegionDefinitions(DefinitionTable* table);
+void AddResizeDefinitions(DefinitionTable* table);
 void AddSparseDefinitions(DefinitionTable* table);
+void AddWindowDefinitions(DefinitionTable* table);
 
 }  // namespace tenon::verify
 

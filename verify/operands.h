@@ -42,6 +42,13 @@ inline attrs::Value ListOf(const ops::Ints& values) {
   return attrs::Value(attrs::List(values.begin(), values.end()));
 }
 
+// Up to rank 4; an extent may be 0.
+Shape AnyShape(Random& random, std::int64_t least_rank = 0);
+// `count` of these values.
+ops::Ints EachOf(std::int64_t count, const ops::Ints& of, Random& random);
+// In the layout whose letters have these extents: "NHWC".
+Shape ShapeInLayout(const std::string& layout, const std::map<char, std::int64_t>& extents);
+
 // Some of what it draws may be refused by the type relation.
 using OperandDrawer = std::function<Operands(Random& random)>;
 using OperandTable = std::map<std::string, OperandDrawer>;
@@ -50,9 +57,14 @@ using OperandTable = std::map<std::string, OperandDrawer>;
 const OperandDrawer* FindOperandDrawer(const std::string& op);
 
 // The rows of a family; FindOperandDrawer calls these.
+void AddBoxOperands(OperandTable* table);
+void AddIndexedOperands(OperandTable* table);
 void AddQuantizedOperands(OperandTable* table);
+void AddQuantizedProducts(OperandTable* table);
 void AddRecurrentOperands(OperandTable* table);
+void AddRegionOperands(OperandTable* table);
 void AddSparseOperands(OperandTable* table);
+void AddWindowOperands(OperandTable* table);
 
 }  // namespace tenon::verify
 

@@ -336,10 +336,16 @@ std::string ToText(const Number& value, DataType type) {
 const DefinitionTable& CallTable() {
   static const auto& table = *[] {
     auto* t = new DefinitionTable;
+    AddBoxDefinitions(t);
+    AddDetectionDefinitions(t);
+    AddIndexedDefinitions(t);
     AddQuantizedDefinitions(t);
     AddQuantizedProductDefinitions(t);
     AddRecurrentDefinitions(t);
+    AddRegionDefinitions(t);
+    AddResizeDefinitions(t);
     AddSparseDefinitions(t);
+    AddWindowDefinitions(t);
     return t;
   }();
   return table;
@@ -381,6 +387,10 @@ bool IsRight(const Number& got, const Number& wanted, const Number& defined, Rea
 std::optional<std::string> FirstWrong(const std::string& op, const Definition& definition,
                                       const NDArray& result) {
   const DataType type = result.dtype();
+  const std::size_t count = definition.elements.size();
+  if (static_cast<std::int64_t>(count) != result.size())
+    return StrCat("there are ", result.size(), " elements; by the definition of ", op,
+                  " there are ", count);
   for (std::int64_t i = 0; i < result.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const Number& defined = definition.elements.at(at);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tenon/ir/expr.h"
+#include "tenon/ir/flatten.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/fusion/groups.h"
 #include "tenon/passes/infer_type.h"
@@ -247,6 +248,13 @@ ir::Expr AsKernel(const ir::Module& module, std::vector<NDArray>* values) {
   return made.callee;
 }
 
+// Whether values decide extents of the results, so that no one kernel computes them.
+bool HasRunTimeExtents(const ir::Type& type) {
+  return std::ranges::any_of(ir::Flatten(type), [](const ir::Type& part) {
+    return part.As<ir::TensorTypeNode>() != nullptr && !ir::IsStaticTensor(part);
+  });
+}
+
 OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, bool leaves_types, Random& random) {
   Drawn drawn;
   attrs::Attrs attributes;
@@ -262,7 +270,11 @@ OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, bool leaves_type
   const ir::Expr call = ir::Call::Make(callee, drawn.args, attributes);
   const ir::Module module =
       passes::InferType(ir::Module::FromExpr(ir::Function::Make(drawn.params, call)));
-  const std::string types = TypesOf(module.Main().params);
+  const std::string attribute_text = attributes.defined() ? attributes.ToText() : "";
+  const std::string text = StrCat(op.name, "(", TypesOf(module.Main().params),
+                                  attribute_text.empty() ? "" : ", ", attribute_text, ")");
+  if (HasRunTimeExtents(module.Main().body.checked_type()))
+    return {{.values = std::move(drawn.values)}, module, text};
   const strategies::TeFunction made =
       strategies::LowerFunction(*AsKernel(module, &drawn.values).As<ir::FunctionNode>());
   for (const te::Tensor& output : made.outputs) {
@@ -272,10 +284,9 @@ OperatorCall Draw(const ir::Expr& callee, const ops::OpDef& op, bool leaves_type
   }
   if (TermsOf(made.outputs) > kMaxTerms)
     throw InvalidArgument("the result takes too long to check");
-  const std::string attribute_text = attributes.defined() ? attributes.ToText() : "";
   return {{.inputs = made.params, .outputs = made.outputs, .values = std::move(drawn.values)},
           module,
-          StrCat(op.name, "(", types, attribute_text.empty() ? "" : ", ", attribute_text, ")")};
+          text};
 }
 
 }  // namespace

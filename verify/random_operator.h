@@ -22,7 +22,7 @@
 namespace tenon::verify {
 
 struct OperatorCall {
-  RandomGraph graph;
+  RandomGraph graph;  // has no outputs where values decide their extents
   ir::Module module;  // @main is the call
   std::string text;   // "nn.relu(float32 (3, 5))"
 };

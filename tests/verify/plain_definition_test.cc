@@ -158,6 +158,69 @@ TEST(PlainDefinitionTest, EntriesOfNoPlaceInASparseMatrixCountForNothing) {
   EXPECT_NE(SaidOf(text, args, ints({1, 2}, {3, 5500})), std::nullopt);
 }
 
+// The second box is the first one with its corners exchanged; the third meets them by a half of its
+// union, which is the threshold.
+TEST(PlainDefinitionTest, OfEqualBoxesTheFirstIsKept) {
+  const char* text =
+      "def @main(%x: Tensor[(1, 3, 5), float32], %n: Tensor[(1), int32], %i: Tensor[(1, 3), int32],"
+      " %m: int32, %t: float32) {"
+      "  vision.non_max_suppression(%x, %n, %i, %m, %t, score_index=0, id_index=-1, coord_start=1,"
+      " return_indices=False) }";
+  const auto boxes = [](const std::vector<float>& values) {
+    return NDArray::FromVector<float>({1, 3, 5}, values);
+  };
+  const std::vector<float> first = {0.5F, 0, 0, 2, 2}, none(5, -1);
+  const auto rows = [&](const std::vector<std::vector<float>>& of) {
+    std::vector<float> values;
+    for (const auto& row : of) values.insert(values.end(), row.begin(), row.end());
+    return boxes(values);
+  };
+  const std::vector<NDArray> args = {rows({first, {0.5F, 2, 2, 0, 0}, {0.75F, 0, 0, 1, 2}}),
+                                     NDArray::FromVector<std::int32_t>({1}, {2}),
+                                     NDArray::FromVector<std::int32_t>({1, 3}, {0, 1, 2}),
+                                     NDArray::Scalar<std::int32_t>(-1), NDArray::Scalar(0.5F)};
+  EXPECT_EQ(SaidOf(text, args, rows({first, none, none})), std::nullopt);
+  EXPECT_NE(SaidOf(text, args, rows({{0.5F, 2, 2, 0, 0}, none, none})), std::nullopt);
+  std::vector<NDArray> all = args;
+  all[1] = NDArray::FromVector<std::int32_t>({1}, {3});
+  EXPECT_EQ(SaidOf(text, all, rows({{0.75F, 0, 0, 1, 2}, none, none})), std::nullopt);
+}
+
+// Two bins of one row and a half each: both have row 2.
+TEST(PlainDefinitionTest, BinsOfARegionShareTheRowsThatTheyCut) {
+  const char* text =
+      "def @main(%x: Tensor[(1, 1, 4, 1), float32], %r: Tensor[(1, 5), float32]) {"
+      "  vision.roi_pool(%x, %r, pooled_size=[2, 1], spatial_scale=1f) }";
+  const auto made = [](const Shape& shape, const std::vector<float>& values) {
+    return NDArray::FromVector<float>(shape, values);
+  };
+  const std::vector<NDArray> args = {made({1, 1, 4, 1}, {9, 1, 5, 2}),
+                                     made({1, 5}, {7, 0, 1, 0, 3})};
+  EXPECT_EQ(SaidOf(text, args, made({1, 1, 2, 1}, {5, 5})), std::nullopt);
+  EXPECT_NE(SaidOf(text, args, made({1, 1, 2, 1}, {5, 2})), std::nullopt);
+}
+
+TEST(PlainDefinitionTest, AllElementsThatValuesAskForAreThere) {
+  const char* text = "def @main(%x: Tensor[(2, 2), int32]) { argwhere(%x) }";
+  const auto ints = [](const Shape& shape, const std::vector<std::int32_t>& values) {
+    return NDArray::FromVector<std::int32_t>(shape, values);
+  };
+  const NDArray x = ints({2, 2}, {0, 3, -1, 0});
+  EXPECT_EQ(SaidOf(text, {x}, ints({2, 2}, {0, 1, 1, 0})), std::nullopt);
+  EXPECT_THAT(SaidOf(text, {x}, ints({1, 2}, {0, 1})), Optional(HasSubstr("there are 4")));
+}
+
+// 2.25 and 4.75 between 1 and 6.
+TEST(PlainDefinitionTest, AResampledIntegerLosesItsFraction) {
+  const char* text = "def @main(%x: Tensor[(1, 1, 2), int32]) { image.resize1d(%x, size=[4]) }";
+  const auto ints = [](const Shape& shape, const std::vector<std::int32_t>& values) {
+    return NDArray::FromVector<std::int32_t>(shape, values);
+  };
+  const NDArray x = ints({1, 1, 2}, {1, 6});
+  EXPECT_EQ(SaidOf(text, {x}, ints({1, 1, 4}, {1, 2, 4, 6})), std::nullopt);
+  EXPECT_NE(SaidOf(text, {x}, ints({1, 1, 4}, {1, 2, 5, 6})), std::nullopt);
+}
+
 TEST(CheckRefusalsTest, WhatTypesRefuseTheCompilerRefuses) {
   Random random(1790000000);
   int compiled = 0;

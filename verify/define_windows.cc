@@ -1,0 +1,93 @@
+// Operators of windows over images: convolutions over blocks of channels, and morphology.
+#include <algorithm>
+#include <limits>
+
+#include "tenon/ops/dilation_rules.h"
+#include "tenon/ops/nn_attrs.h"
+#include "tenon/verify/defined_sums.h"
+#include "tenon/verify/definition.h"
+#include "tenon/verify/places_by_layout.h"
+
+namespace tenon::verify {
+namespace {
+
+// Calls `use` with image, channel, row and column of each element.
+template <typename Use>
+void ForEachElement(const PlacesByLayout& places, const Use& use) {
+  for (std::int64_t n = 0; n < places.Extent('N'); ++n)
+    for (std::int64_t c = 0; c < places.Extent('C'); ++c)
+      for (std::int64_t h = 0; h < places.Extent('H'); ++h)
+        for (std::int64_t w = 0; w < places.Extent('W'); ++w) use(n, c, h, w);
+}
+
+std::vector<Definition> BlockedConvolution(const DefinedCall& call) {
+  const auto& attrs = call.call.attrs.As<ops::Conv2DAttrs>();
+  const std::string blocks = attrs.kernel_layout.substr(attrs.kernel_layout.find('i') + 1);
+  const PlacesByLayout data(call.shape(0), attrs.data_layout),
+      weight(call.shape(1), attrs.kernel_layout),
+      result(call.results[0].shape(), "NCHW" + blocks.substr(0, blocks.size() - 1) + "c");
+  const std::int64_t channels = data.Extent('C') / attrs.groups,
+                     filters = result.Extent('C') / attrs.groups;
+  DefinedSums sums(call.results[0]);
+  ForEachElement(result, [&](std::int64_t n, std::int64_t o, std::int64_t h, std::int64_t w) {
+    const std::int64_t to = result.At("NCHW", {n, o, h, w});
+    for (std::int64_t kh = 0; kh < weight.Extent('H'); ++kh)
+      for (std::int64_t kw = 0; kw < weight.Extent('W'); ++kw) {
+        const std::int64_t y = h * OfAxis(attrs.strides, 0) + kh * OfAxis(attrs.dilation, 0) -
+                               OfAxis(attrs.padding, 0),
+                           x = w * OfAxis(attrs.strides, 1) + kw * OfAxis(attrs.dilation, 1) -
+                               OfAxis(attrs.padding, 1);
+        if (y < 0 || x < 0 || y >= data.Extent('H') || x >= data.Extent('W')) continue;
+        for (std::int64_t c = 0; c < channels; ++c)
+          sums.Add(to, Product(ElementAt(call.args[0],
+                                         data.At("NCHW", {n, o / filters * channels + c, y, x})),
+                               ElementAt(call.args[1], weight.At("OIHW", {o, c, kh, kw}))));
+      }
+  });
+  return sums.Take();
+}
+
+// Integers wrap. A window of padding alone has no greatest sum.
+std::vector<Definition> Dilation2D(const DefinedCall& call) {
+  const auto& attrs = call.call.attrs.As<ops::Dilation2DAttrs>();
+  const NDArray& result = call.results[0];
+  const DataType type = result.dtype();
+  const PlacesByLayout data(call.shape(0), attrs.data_layout),
+      weight(call.shape(1), attrs.kernel_layout), to(result.shape(), attrs.data_layout);
+  Definition made;
+  made.elements.resize(static_cast<std::size_t>(result.size()));
+  made.tolerances.assign(made.elements.size(), 0);
+  ForEachElement(to, [&](std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+    const auto at = static_cast<std::size_t>(to.At("NCHW", {n, c, h, w}));
+    Number& most = made.elements[at];
+    bool is_first = true;
+    for (std::int64_t kh = 0; kh < weight.Extent('H'); ++kh)
+      for (std::int64_t kw = 0; kw < weight.Extent('W'); ++kw) {
+        const std::int64_t y = h * OfAxis(attrs.strides, 0) + kh * OfAxis(attrs.dilations, 0) -
+                               OfAxis(attrs.padding, 0),
+                           x = w * OfAxis(attrs.strides, 1) + kw * OfAxis(attrs.dilations, 1) -
+                               OfAxis(attrs.padding, 1);
+        if (y < 0 || x < 0 || y >= data.Extent('H') || x >= data.Extent('W')) continue;
+        const Number a = ElementAt(call.args[0], data.At("NCHW", {n, c, y, x})),
+                     b = ElementAt(call.args[1], weight.At("IHW", {c, kh, kw}));
+        const Number sum = {Wrapped(a.whole + b.whole, type), a.real + b.real};
+        most =
+            is_first ? sum : Number{std::max(most.whole, sum.whole), std::max(most.real, sum.real)};
+        is_first = false;
+      }
+    made.tolerances[at] = is_first ? std::numeric_limits<Real>::infinity()
+                                   : static_cast<Real>(RoundingError(type)) * std::abs(most.real);
+  });
+  return {made};
+}
+
+}  // namespace
+
+void AddWindowDefinitions(DefinitionTable* table) {
+  DefinitionTable& t = *table;
+  t["image.dilation2d"] = Dilation2D;
+  t["nn.contrib_conv2d_NCHWc"] = BlockedConvolution;
+  t["nn.contrib_depthwise_conv2d_NCHWc"] = BlockedConvolution;
+}
+
+}  // namespace tenon::verify
