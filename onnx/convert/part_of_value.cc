@@ -46,6 +46,18 @@ std::optional<Dims> Unknown(const ir::Type& type) {
   return Dims(static_cast<std::size_t>(count), Dim());
 }
 
+// "?" for an expression that may not fit 64 bits: the integers of a run wrap around then, and
+// expressions do not. Extents of up to 2^31 leave room for numbers that exporters write.
+Dim Fitting(const Dim& dim) {
+  constexpr std::int64_t kFactor = std::int64_t{1} << 31, kNumber = std::int64_t{1} << 62;
+  if (!dim.is_symbolic()) return dim;
+  for (const Dim::Term& term : dim.terms()) {
+    const std::int64_t most = term.atoms.empty() ? kNumber : kFactor;
+    if (term.coefficient > most || term.coefficient < -most) return {};
+  }
+  return dim;
+}
+
 // What two operands of one element or of as many make.
 template <typename Function>
 std::optional<Dims> Pairwise(const Dims& a, const Dims& b, const Function& function) {
@@ -55,7 +67,7 @@ std::optional<Dims> Pairwise(const Dims& a, const Dims& b, const Function& funct
   for (std::size_t i = 0; i < size; ++i) {
     const std::optional<Dim> result = function(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]);
     if (!result) return std::nullopt;
-    results.push_back(*result);
+    results.push_back(Fitting(*result));
   }
   return results;
 }
@@ -121,7 +133,7 @@ std::optional<Dims> OfCall(const ir::CallNode& call, const Values& values) {
   if (!a) return std::nullopt;
   if (call.callee == known.prod) {
     Dim product = 1;
-    for (const Dim& dim : *a) product = product * dim;
+    for (const Dim& dim : *a) product = Fitting(product * dim);
     return Dims{product};
   }
   const std::optional<Dims> b = call.args.size() == 2 ? of(1) : std::nullopt;

@@ -195,5 +195,19 @@ TEST(ExtentLimitsTest, LengthsThatAreNoPartsAreRefused) {
   EXPECT_THAT(ImportError(SplitOf({kMost, kMost, 1}, 3)), HasSubstr("64 bits"));
 }
 
+// An end of n + 2^63 - 5 is one after the last element for n below 5, and then far before the
+// first.
+TEST(ExtentLimitsTest, ABoundThatWrapsAroundDoesSoForAllExtents) {
+  Model model(18);
+  NamedInput(model, "x", {"n", "33"}).Integers("start", {31}).Integers("one", {1});
+  model.Integers("most", {kMost - 4}).Output("y");
+  SetInt(model.Node("Shape", {"x"}, {"shape"}), "end", 1);
+  model.Node("Add", {"shape", "most"}, {"end"});
+  model.Node("Slice", {"x", "start", "end", "one"}, {"y"});
+  std::vector<runtime::Inputs> runs;
+  for (const std::int64_t n : {1, 4, 5, 9}) runs.push_back({{"x", Random({n, 33}, 1)}});
+  ExpectRightForAll(model, runs, true);
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import
