@@ -127,8 +127,8 @@ std::vector<PadWidth> WidthsAlongAxesOfRun(const Node& node, std::int64_t rank) 
   const Expr before = part(0), after = part(axes.count());
   std::vector<PadWidth> widths;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis)
-    widths.push_back({ExtentOf(node, axes.ValueAt(axis, before, Integer(0))),
-                      ExtentOf(node, axes.ValueAt(axis, after, Integer(0)))});
+    widths.push_back({NumberOf(node, axes.ValueAt(axis, before, Integer(0))),
+                      NumberOf(node, axes.ValueAt(axis, after, Integer(0)))});
   return widths;
 }
 
@@ -142,7 +142,7 @@ std::vector<Expr> Pad(Node& node) {
     pads.assign(numbers.begin(), numbers.end());
     value = node.Typed(ops::Scalar(node.Float("value", 0), DataTypeOf(x)));
   } else {
-    pads = ExtentsAt(node, 1);
+    pads = NumbersAt(node, 1);
     if (node.has_input(2)) value = node.input(2);
     if (RankOf(value) != 0) value = node.Typed(ops::ReshapeToExtents(value, {}));
   }
@@ -192,9 +192,7 @@ std::vector<Expr> CenterCropPad(Node& node) {
 
 void AddPadConverters(ConverterTable* table) {
   (*table)["CenterCropPad"] = CenterCropPad;
-  (*table)["Pad"] =
-      Converter(Pad).With({.other = "pads that a run computes, or whose axes a run gives, are at "
-                                    "least 0; the number of axes is known at import"});
+  (*table)["Pad"] = Converter(Pad).With({.other = "the number of axes is known at import"});
 }
 
 }  // namespace tenon::onnx_import

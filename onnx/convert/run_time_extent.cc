@@ -3,6 +3,7 @@
 #include "tenon/onnx/convert/run_time_extent.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/convert/part_of_value.h"
@@ -51,6 +52,19 @@ Element MovedFrom(const Element& element) {
   return keeps_order && CountOf(x) >= 0 ? Element{x, element.place} : Element{};
 }
 
+// The integers of an input; `of_run` gives those that only a run knows.
+std::vector<Dim> DimsAt(const Node& node, std::size_t input,
+                        const std::function<Dim(const Expr& element)>& of_run) {
+  const Expr& value = node.input(input);
+  std::optional<std::vector<Dim>> dims = PartOfValue(value);
+  if (!dims || !DependsOnInputs(value)) return node.ShapeValue(input);
+  RequireFewAxes(static_cast<std::int64_t>(dims->size()));
+  for (std::size_t i = 0; i < dims->size(); ++i) {
+    if ((*dims)[i].is_any()) (*dims)[i] = of_run(ElementAt(node, value, i));
+  }
+  return *std::move(dims);
+}
+
 }  // namespace
 
 Expr ElementAt(const Node& node, const Expr& vector, std::size_t place) {
@@ -89,15 +103,17 @@ Expr ValueOfCount(const Node& node, const Dim& count) {
   return node.Typed(ExtentValue(node.Typed(BroadcastTo(node.extents(), one, {count})), 0));
 }
 
+Dim NumberOf(const Node& node, const Expr& number) {
+  const Expr above = node.Typed(ops::Cast(number, Int64));
+  const Expr below = node.Typed(ops::Subtract(Integer(0), above));
+  return ExtentOf(node, above, true) - ExtentOf(node, below, true);
+}
+
 std::vector<Dim> ExtentsAt(const Node& node, std::size_t input) {
-  const Expr& value = node.input(input);
-  std::optional<std::vector<Dim>> extents = PartOfValue(value);
-  if (!extents || !DependsOnInputs(value)) return node.ShapeValue(input);
-  RequireFewAxes(static_cast<std::int64_t>(extents->size()));
-  for (std::size_t i = 0; i < extents->size(); ++i) {
-    if ((*extents)[i].is_any()) (*extents)[i] = ExtentOf(node, ElementAt(node, value, i));
-  }
-  return *std::move(extents);
+  return DimsAt(node, input, [&](const Expr& count) { return ExtentOf(node, count); });
+}
+std::vector<Dim> NumbersAt(const Node& node, std::size_t input) {
+  return DimsAt(node, input, [&](const Expr& number) { return NumberOf(node, number); });
 }
 
 Expr Expanded(const Node& node, const Expr& x, std::size_t input) {

@@ -20,6 +20,8 @@ bool DependsOnInputs(const Expr& value);
 // 0 for another reason.
 Dim ExtentOf(const Node& node, const Expr& count, bool is_clamped = false,
              const std::string& rule = "");
+// A number that may be below 0: the difference of two variables, of which one is 0.
+Dim NumberOf(const Node& node, const Expr& number);
 // The other way round: a scalar of int64 that has the value of an expression, which is at least 0.
 Expr ValueOfCount(const Node& node, const Dim& count);
 
@@ -29,6 +31,8 @@ Expr ElementAt(const Node& node, const Expr& vector, std::size_t place);
 // The integers of an input as extents: numbers, expressions of variables, and new variables for
 // those that only a run knows. Throws Unimplemented for a vector whose length is not known.
 std::vector<Dim> ExtentsAt(const Node& node, std::size_t input);
+// The same of integers that may be below 0.
+std::vector<Dim> NumbersAt(const Node& node, std::size_t input);
 
 // `x` broadcast to the shape at an input, in both directions, as ONNX's Expand has it.
 Expr Expanded(const Node& node, const Expr& x, std::size_t input);
