@@ -90,6 +90,8 @@ std::optional<std::string> RefusePooling(const Group& group) {
     const std::int64_t span = ops::WindowSpan(pooling.kernel[d], pooling.dilation[d]);
     if (std::max(pooling.pad_before[d], pooling.pad_after[d]) >= span)
       return "a window would lie in the padding";
+    if (pooling.kind == Pooling::Kind::kMean && pooling.in_size[d] < pooling.dilation[d])
+      return "the taps of a window might pass over the data";
     if (pooling.kind == Pooling::Kind::kMeanWithPadding &&
         (pooling.out_size[d] - 1) * pooling.strides[d] + span >
             pooling.pad_before[d] + pooling.in_size[d] +
