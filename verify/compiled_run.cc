@@ -5,9 +5,11 @@
 #include <string_view>
 #include <thread>
 
+#include "tenon/ir/text_format.h"
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/verify/relative_module.h"
 #include "tenon/verify/symbolic_module.h"
 #include "tenon/verify/temporary_folder.h"
 
@@ -68,6 +70,24 @@ class Callers {
   const int threads_;
   std::array<absl::StatusOr<Arrays>, kCallers> results_;
 };
+
+CompileOptions RelativeOptions(CompileOptions options, Random& random) {
+  switch (random.Below(4)) {
+    case 0:
+      options.keep_nan = !options.keep_nan;
+      break;
+    case 1:
+      options.reassociate_reductions = !options.reassociate_reductions;
+      break;
+    case 2:
+      options.check_bounds = !options.check_bounds;
+      break;
+    default:
+      options.opt_level = options.opt_level == 3 ? 2 : 3;
+      break;
+  }
+  return options;
+}
 
 std::string_view NameOf(LibraryChoice library) {
   switch (library) {
@@ -130,6 +150,7 @@ std::vector<Arrays> CompiledRun::Of(const ir::Module& module, const Arrays& inpu
       runtime::Session other(compiled(folder.path().string()), {.threads = run_threads});
       RequireSameBits(ValueOrThrow(other.Run(named)), results, what);
     }
+    if (relatives) CheckRelatives(module, named, folder.path().string());
   }
   std::vector<Arrays> all = {results};
   if (exported) {
@@ -151,6 +172,29 @@ std::vector<Arrays> CompiledRun::Of(const ir::Module& module, const Arrays& inpu
   return all;
 }
 
+void CompiledRun::CheckRelatives(const ir::Module& module, const runtime::Inputs& named,
+                                 const std::string& cache_dir) const {
+  Random random(*relatives);
+  const auto check = [&](const ir::Module& other, CompileOptions changed, const char* what) {
+    const auto results = [&](const std::string& folder) -> absl::StatusOr<Arrays> {
+      changed.cache_dir = folder;
+      return CatchErrors([&] {
+        runtime::Session session(ValueOrThrow(Compile(other, changed)), {.threads = run_threads});
+        return ValueOrThrow(session.Run(named));
+      });
+    };
+    const absl::StatusOr<Arrays> expected = results("");
+    if (expected.ok()) RequireSameBits(ValueOrThrow(results(cache_dir)), *expected, what);
+  };
+  const std::optional<ir::Module> relative = RelativeOf(module, random);
+  if (relative)
+    check(*relative, options,
+          StrCat("from the cache of a module that differs in one place; without it:\n",
+                 ir::PrintModule(*relative))
+              .c_str());
+  check(module, RelativeOptions(options, random), "from the cache of other options");
+}
+
 std::string CompiledRun::ToString() const {
   return StrCat(
       "level ", options.opt_level, ", library ", NameOf(options.library), ", ",
@@ -161,7 +205,8 @@ std::string CompiledRun::ToString() const {
       in_steps ? "lowered and linked, " : "",
       exported ? StrCat("as ", NameOf(*exported), " (", export_seed, "), ") : std::string(),
       "compiled for ", options.threads, " threads and run on ", run_threads, ", ",
-      cache == CacheUse::kNone ? "" : "from a cache, too, ", NameOf(caller));
+      cache == CacheUse::kNone ? "" : "from a cache, too, ",
+      relatives ? StrCat("and relatives (", *relatives, "), ") : std::string(), NameOf(caller));
 }
 
 namespace {
@@ -200,6 +245,9 @@ CompiledRun RandomRun(Random& random, bool always_exported) {
   // The system's C compiler takes longer than all the rest.
   if (random.Chance(8) || always_exported) run.exported = RandomForm(random);
   run.export_seed = random.Below(1000000);
+  // Draws nothing, so that seeds of earlier findings still make them.
+  if (run.cache == CacheUse::kColdAndWarm && run.export_seed % 5 < 3)
+    run.relatives = run.export_seed;
   return run;
 }
 

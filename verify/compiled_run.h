@@ -33,6 +33,9 @@ struct CompiledRun {
   CompileOptions options;
   int run_threads = 1;  // of the session, or of the callers
   CacheUse cache = CacheUse::kNone;
+  // With a cache, a module or options that differ in one place are compiled from it, too, and give
+  // the bits that they give without one; this is the seed that says which.
+  std::optional<std::uint64_t> relatives;
   Caller caller = Caller::kAlone;
   // Some extents of inputs are variables when the module is compiled (symbolic_module.h); this is
   // the seed that says which. Where there is no such compile, the module is compiled as it is.
@@ -48,6 +51,10 @@ struct CompiledRun {
   std::vector<std::vector<NDArray>> Of(const ir::Module& module,
                                        const std::vector<NDArray>& inputs) const;
   std::string ToString() const;
+
+ private:
+  void CheckRelatives(const ir::Module& module, const runtime::Inputs& named,
+                      const std::string& cache_dir) const;
 };
 
 // Kernels check their bounds. The default options are as likely as all others together. One in

@@ -302,6 +302,13 @@ attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random, int extreme_pe
   return attrs::Attrs::FromFields(*op.schema, values);
 }
 
+attrs::Attrs WithOtherField(const ops::OpDef& op, const attrs::Attrs& attributes, Random& random) {
+  if (!attributes.defined() || attributes.schema()->fields.empty()) return attributes;
+  const attrs::FieldInfo& field = random.Of(attributes.schema()->fields);
+  const auto value = DrawAcceptedValue(op, field, Values{random});
+  return value ? attributes.With(field.name, *value) : attributes;
+}
+
 ir::Module AnyCall(const std::string& name, Random& random) {
   const ir::Expr& callee = ops::OpRegistry::Global().Get(name);
   const ops::OpDef& op = *ops::OpOf(callee);

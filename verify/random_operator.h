@@ -43,6 +43,9 @@ ir::Module AnyCall(const std::string& op, Random& random);
 // required field takes only a text that cannot be drawn.
 attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random, int extreme_percent = 0);
 
+// `attributes` of the operator with another value of one field; the same where none is accepted.
+attrs::Attrs WithOtherField(const ops::OpDef& op, const attrs::Attrs& attributes, Random& random);
+
 }  // namespace tenon::verify
 
 #endif  // TENON_VERIFY_RANDOM_OPERATOR_H_

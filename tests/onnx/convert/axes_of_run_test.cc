@@ -165,7 +165,7 @@ TEST(AxesOfRunTest, PadPutsElementsAroundTheAxesThatAreNamed) {
   const Executable exe = CompiledFor(model);
   const NDArray x = Random({5, 3}, 4);
   for (const std::int64_t axis : {0, 1, -1, -2}) {
-    for (const Ints& pads : {Ints{0, 0}, {2, 1}, {0, 7}}) {
+    for (const Ints& pads : {Ints{0, 0}, {2, 1}, {0, 7}, {-1, 2}, {3, -2}, {-1, -1}}) {
       const auto at = static_cast<std::size_t>((axis + 2) % 2);
       Shape shape = x.shape();
       shape[at] += pads[0] + pads[1];
