@@ -23,6 +23,7 @@
 #include "tenon/verify/add_run_time_cuts.h"
 #include "tenon/verify/check_refusals.h"
 #include "tenon/verify/check_run_time_rows.h"
+#include "tenon/verify/check_sizes.h"
 #include "tenon/verify/compiled_run.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/module_measures.h"
@@ -57,8 +58,9 @@ constexpr Rounding kBFloat16 = {8e-2, 4e-3, 8};
 constexpr int kNudges = 24;
 // So that modules of a seed stay what they were.
 constexpr std::uint64_t kControlFlow = 0x1F, kRunTimeCuts = 0x2C, kRunTimeRows = 0x2D,
-                        kSymbols = 0x5A, kRefusals = 0x4F;
+                        kSymbols = 0x5A, kRefusals = 0x4F, kSizes = 0x512E5;
 constexpr int kCallsToRefuse = 20;
+constexpr int kSizesToRefuse = 4;
 // What is interpreted for other values.
 constexpr std::int64_t kMaxElements = 1 << 14;
 
@@ -492,6 +494,11 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
   if (Random calls(seed ^ kRefusals); options.compile) {
     if (auto finding = CheckRefusals(kCallsToRefuse, calls, options.before_call))
       return StrCat("finding of seed ", seed, ": ", *finding);
+    Random sizes(seed ^ kSizes);
+    for (int i = 0; i < kSizesToRefuse; ++i) {
+      if (auto finding = CheckSize(sizes, options.before_call))
+        return StrCat("finding of seed ", seed, ": ", *finding);
+    }
     if (options.before_call != nullptr) options.before_call("");
   }
   for (const std::vector<std::string>& run : runs) {

@@ -12,7 +12,9 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
+#include "tenon/verify/check_constants.h"
 #include "tenon/verify/check_refusals.h"
+#include "tenon/verify/check_sizes.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon::verify {
@@ -227,6 +229,19 @@ TEST(CheckRefusalsTest, WhatTypesRefuseTheCompilerRefuses) {
   EXPECT_THAT(CheckRefusals(400, random, [&](const std::string&) { ++compiled; }),
               Eq(std::nullopt));
   EXPECT_GT(compiled, 100);
+}
+
+TEST(CheckConstantTest, ConstantsOfExpressionsCountAsWhatTheyAre) {
+  Random random(1844000000);
+  for (int i = 0; i < 2000; ++i) EXPECT_EQ(CheckConstant(random), std::nullopt);
+}
+
+TEST(CheckSizeTest, ResultsThatNoMemoryHoldsAreRefused) {
+  Random random(1844000000);
+  int compiled = 0;
+  for (int i = 0; i < 60; ++i)
+    EXPECT_EQ(CheckSize(random, [&](const std::string&) { ++compiled; }), std::nullopt);
+  EXPECT_GT(compiled, 20);
 }
 
 }  // namespace
