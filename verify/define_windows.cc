@@ -1,9 +1,12 @@
-// Operators of windows over images: convolutions over blocks of channels, and morphology.
+// Operators of windows: convolutions over blocks of channels, morphology, local response
+// normalisation.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tenon/ops/dilation_rules.h"
 #include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm_attrs.h"
 #include "tenon/verify/defined_sums.h"
 #include "tenon/verify/definition.h"
 #include "tenon/verify/places_by_layout.h"
@@ -81,11 +84,37 @@ std::vector<Definition> Dilation2D(const DefinedCall& call) {
   return {made};
 }
 
+// The mean of squares counts elements beyond the ends of the axis as 0.
+std::vector<Definition> LocalResponse(const DefinedCall& call) {
+  const auto& attrs = call.call.attrs.As<ops::LRNAttrs>();
+  const Shape& shape = call.shape(0);
+  const auto axis = static_cast<std::size_t>(
+      attrs.axis < 0 ? attrs.axis + static_cast<std::int64_t>(shape.size()) : attrs.axis);
+  std::int64_t inner = 1;
+  for (std::size_t d = axis + 1; d < shape.size(); ++d) inner *= shape[d];
+  const Real unit = static_cast<Real>(RoundingError(call.results[0].dtype()));
+  Definition made;
+  for (std::int64_t i = 0; i < call.args[0].size(); ++i) {
+    const std::int64_t at = i / inner % shape[axis];
+    Real squares = 0;
+    for (std::int64_t k = at - attrs.size / 2; k <= at + attrs.size / 2; ++k) {
+      if (k < 0 || k >= shape[axis]) continue;
+      const Real x = call.Arg(0, i + (k - at) * inner);
+      squares += x * x;
+    }
+    const Real divisor = attrs.bias + attrs.alpha * squares / static_cast<Real>(attrs.size);
+    const Real value = call.Arg(0, i) / std::pow(divisor, static_cast<Real>(attrs.beta));
+    made.Add({.real = value}, unit * static_cast<Real>(attrs.size + 32) * std::abs(value));
+  }
+  return {made};
+}
+
 }  // namespace
 
 void AddWindowDefinitions(DefinitionTable* table) {
   DefinitionTable& t = *table;
   t["image.dilation2d"] = Dilation2D;
+  t["nn.lrn"] = LocalResponse;
   t["nn.contrib_conv2d_NCHWc"] = BlockedConvolution;
   t["nn.contrib_depthwise_conv2d_NCHWc"] = BlockedConvolution;
 }

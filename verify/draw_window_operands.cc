@@ -1,5 +1,5 @@
-// Operators of windows over images whose layouts must fit each other: convolutions over blocks of
-// channels, and morphology.
+// Operators of windows: convolutions over blocks of channels and morphology, whose layouts must fit
+// each other, and local response normalisation.
 #include <string>
 
 #include "tenon/ops/ints.h"
@@ -75,11 +75,31 @@ Operands Dilation2D(Random& random) {
   return operands;
 }
 
+// Without poles, at which rounding decides between large numbers and infinities.
+Operands LocalResponse(Random& random) {
+  const Shape shape = AnyShape(random, 1);
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  using Reals = std::vector<double>;
+  Operands operands;
+  // Squares of the large ones are beyond float16.
+  const double step = random.Of(Reals{0.25, 0.25, 0.25, 64});
+  operands.Add(
+      ArrayOf(shape, random.Of(std::vector<DataType>{Float32, Float32, Float64, Float16, BFloat16}),
+              [&](std::int64_t) { return step * static_cast<double>(random.Below(17) - 8); }));
+  operands.attributes = {{"size", Value(random.Of(Ints{1, 3, 5, 7, 33}))},
+                         {"axis", Value(random.Below(2 * rank) - rank)},
+                         {"bias", Value(random.Of(Reals{1, 2, 0.5}))},
+                         {"alpha", Value(random.Of(Reals{0, 1e-4, 0.5, 3}))},
+                         {"beta", Value(random.Of(Reals{0.75, 0.5, 1, 0, -1, 2}))}};
+  return operands;
+}
+
 }  // namespace
 
 void AddWindowOperands(OperandTable* table) {
   OperandTable& t = *table;
   t["image.dilation2d"] = Dilation2D;
+  t["nn.lrn"] = LocalResponse;
   t["nn.contrib_conv2d_NCHWc"] = BlockedConvolution(false);
   t["nn.contrib_depthwise_conv2d_NCHWc"] = BlockedConvolution(true);
 }

@@ -9,6 +9,7 @@
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/expand_run_time_ops.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/precision/widen_half_floats.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
@@ -158,9 +159,11 @@ std::optional<std::string> CheckKernels(const OperatorCall& call, const ir::Modu
   return std::nullopt;
 }
 
-// Operators whose results have as many elements as values say are those that they stand for.
+// Operators whose results have as many elements as values say are those that they stand for, and
+// sums of halves are rounded once, as they are at every level.
 std::vector<NDArray> Interpreted(const ir::Module& module, const std::vector<NDArray>& arrays) {
-  return Interpret(passes::InferType(passes::ExpandRunTimeOps(module)), arrays);
+  const ir::Module expanded = passes::InferType(passes::ExpandRunTimeOps(module));
+  return Interpret(passes::WidenHalfFloats(expanded), arrays);
 }
 
 }  // namespace
