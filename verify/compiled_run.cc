@@ -72,7 +72,7 @@ class Callers {
 };
 
 CompileOptions RelativeOptions(CompileOptions options, Random& random) {
-  switch (random.Below(4)) {
+  switch (random.Below(8)) {
     case 0:
       options.keep_nan = !options.keep_nan;
       break;
@@ -81,6 +81,18 @@ CompileOptions RelativeOptions(CompileOptions options, Random& random) {
       break;
     case 2:
       options.check_bounds = !options.check_bounds;
+      break;
+    case 3:
+      options.threads = options.threads == 1 ? 2 : 1;
+      break;
+    case 4:
+      options.generic = !options.generic;
+      break;
+    case 5:
+      options.winograd = !options.winograd;
+      break;
+    case 6:
+      options.reproducible = !options.reproducible;
       break;
     default:
       options.opt_level = options.opt_level == 3 ? 2 : 3;
