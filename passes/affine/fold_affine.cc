@@ -314,6 +314,9 @@ class ForwardFolder : public Folder {
     Affine before_weight{{}, head->outer.shift};
     if (!axes.is_padded && !head->outer.shift.empty()) {
       result_shift = ApplyToChannels(*weight, axes, head->outer.shift);
+      // Products with infinities have signs of their own, whose sum is not a number.
+      if (!Affine{{}, result_shift}.IsFinite())
+        return refuse("a shift cannot pass a weight that has infinities");
       before_weight.shift.clear();
     } else if (!head->outer.shift.empty() && !head->outer.scale.empty()) {
       is_divided = true;

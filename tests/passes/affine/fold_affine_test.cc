@@ -1,7 +1,6 @@
 // Scales and shifts around convolutions and matrix products end in a weight and one addition.
 #include "tenon/passes/affine/fold_affine.h"
 
-#include <memory>
 #include <vector>
 
 #include "tenon/ir/visit.h"
@@ -512,6 +511,19 @@ TEST(FoldAffineTest, AShiftDoesNotPassAScaleThatMakesTheWeightDenormal) {
     EXPECT_THAT(report.refusals,
                 ::testing::Contains(::testing::HasSubstr("too small to be normal")));
   }
+}
+
+// (x + 2) * inf is inf for x = -1, and -inf + inf is not a number.
+TEST(FoldAffineTest, AShiftDoesNotPassAWeightOfInfinities) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2}, Float32));
+  const ir::Expr shifted = ops::Add(x, ir::Constant::Make(NDArray::FromVector<float>({2}, {2, 0})));
+  const ir::Expr weight =
+      ir::Constant::Make(NDArray::FromVector<float>({2, 2}, {kInfinity, 2, 3, kInfinity}));
+  const Module before = InferType(Module::FromExpr(ops::Dense(shifted, weight)));
+  FoldAffineReport report;
+  EXPECT_EQ(FoldAffine(before, &report), before);
+  EXPECT_THAT(report.refusals, ::testing::Contains(::testing::HasSubstr("has infinities")));
 }
 
 // A bias would be rounded to the steps of the large number before it is added to the product.
