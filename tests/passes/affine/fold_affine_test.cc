@@ -1,6 +1,8 @@
 // Scales and shifts around convolutions and matrix products end in a weight and one addition.
 #include "tenon/passes/affine/fold_affine.h"
 
+#include <limits>
+#include <memory>
 #include <vector>
 
 #include "tenon/ir/visit.h"
