@@ -3,11 +3,11 @@
 #include <numeric>
 #include <string>
 
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Intrinsics.h"
 #include "tenon/jit/llvm/expr_codegen.h"
 #include "tenon/jit/llvm/extern_symbols.h"
 #include "tenon/jit/llvm/inline_math.h"
+#include "tenon/jit/llvm/opaque_value.h"
 #include "tenon/jit/llvm/vector_math.h"
 #include "tenon/jit/llvm/vector_pieces.h"
 #include "tenon/support/arithmetic.h"
@@ -38,16 +38,6 @@ llvm::Intrinsic::ID LlvmIntrinsic(Intrinsic intrinsic) {
     default:
       return llvm::Intrinsic::not_intrinsic;
   }
-}
-
-// Emits no instruction; the result is in the register of the operand.
-Value* EmitOpaque(llvm::IRBuilder<>& builder, Value* x) {
-  auto* const type = llvm::FunctionType::get(x->getType(), {x->getType()}, false);
-  llvm::CallInst* const same =
-      builder.CreateCall(llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false), {x});
-  same->setDoesNotAccessMemory();
-  same->setDoesNotThrow();
-  return same;
 }
 
 }  // namespace
@@ -122,7 +112,7 @@ Value* ExprCodegen::EmitCall(const loop::CallNode& node) {
     case Intrinsic::kPopcount:
       return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x);
     case Intrinsic::kOpaque:
-      return EmitOpaque(builder_, x);
+      return EmitOpaque(builder_, x, 'r');
     default: {
       if (Value* result = EmitByTable(node.intrinsic, type, x)) return finish(result);
       const std::optional<std::string_view> name = LibmName(node.intrinsic);
