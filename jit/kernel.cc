@@ -3,31 +3,26 @@
 // shared ORC session.
 #include "tenon/jit/kernel.h"
 
-#include <atomic>
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include <malloc.h>
 
+#include "absl/container/inlined_vector.h"
 #include "tenon/jit/bounds/bounds_checks.h"
 #include "tenon/jit/bounds/bounds_report.h"
 #include "tenon/jit/c/c_source.h"
-#include "tenon/jit/compile_functions.h"
 #include "tenon/jit/final_loops.h"
 #include "tenon/jit/kernel_texts.h"
 #include "tenon/jit/llvm/function_codegen.h"
+#include "tenon/jit/machine_code.h"
 #include "tenon/jit/object/code_registration.h"
-#include "tenon/jit/object/extern_addresses.h"
-#include "tenon/jit/object/object_cache.h"
-#include "tenon/jit/object/object_key.h"
 #include "tenon/jit/object/orc_session.h"
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify/simplify.h"
-#include "tenon/loop/verify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/support/present.h"
@@ -37,13 +32,19 @@ namespace tenon::jit {
 
 using Entry = std::int32_t (*)(void* const* buffers, const std::int64_t* extents);
 
+// What kernels may share.
+struct Code {
+  std::unique_ptr<LinkedObject> object;
+  std::unique_ptr<GdbEntry> known_to_gdb;  // dies before the object
+};
+
 struct Kernel::State {
   loop::Function function;
   loop::Function final_loops;  // after the loop pipeline
   CompileOptions options;
-  std::unique_ptr<LinkedObject> code;
-  std::unique_ptr<GdbEntry> known_to_gdb;  // dies before the code
+  std::shared_ptr<const Code> code;
   Entry entry = nullptr;
+  std::vector<std::int64_t> numbers;  // passed after the extents
   // Found out at the first checked call.
   mutable std::once_flag is_known;
   mutable std::vector<bool> writes;  // by parameter
@@ -56,6 +57,13 @@ struct Kernel::State {
     return writes;
   }
   KernelTexts Texts() const { return {function, final_loops, options}; }
+  std::int32_t Run(void* const* buffers, const std::int64_t* extents) const {
+    if (options.check_bounds) return RunWithChecks(buffers, extents);
+    if (numbers.empty()) return entry(buffers, extents);
+    absl::InlinedVector<std::int64_t, 64> arguments(extents, extents + function.scalars.size());
+    arguments.insert(arguments.end(), numbers.begin(), numbers.end());
+    return entry(buffers, arguments.data());
+  }
   // Throws OutOfRange.
   std::int32_t RunWithChecks(void* const* buffers, const std::int64_t* extents) const {
     BoundsReport report;
@@ -86,16 +94,6 @@ struct Kernel::State {
 
 namespace {
 
-std::string CompileToObject(const loop::Function& function, const CompileOptions& options,
-                            TargetCompiler& compiler) {
-  llvm::LLVMContext context;
-  const std::unique_ptr<llvm::Module> module =
-      GenerateModule(context, function, CodegenOptionsFor(options));
-  compiler.Prepare(*module);
-  compiler.Optimize(*module, EffortFor(options));
-  return compiler.EmitObject(*module);
-}
-
 // Code for another machine would end the process.
 void RequireRunsHere(const Target& target) {
   target.RequireVectors();
@@ -108,14 +106,6 @@ void RequireRunsHere(const Target& target) {
       throw InvalidArgument(
           StrCat("the target has ", feature, ", which the host, where kernels run, lacks"));
   }
-}
-
-// The object whose key is stored under the key of what its function is made from. Such a function
-// calls nothing by its address.
-std::optional<std::string> LoadOfOrigin(const ObjectCache& cache,
-                                        const std::optional<std::string>& origin) {
-  const std::optional<std::string> key = origin ? cache.Load(*origin) : std::nullopt;
-  return key ? cache.Load(*key) : std::nullopt;
 }
 
 [[noreturn]] void RefuseArray(const loop::Function& function, std::size_t index,
@@ -263,8 +253,7 @@ void Kernel::RunUnchecked(void* const* buffers, const std::int64_t* extents) con
   // bits.
   const ScopedFlushDenormals flush;
   const State& state = Present(state_, kNoCode);
-  const std::int32_t status = state.options.check_bounds ? state.RunWithChecks(buffers, extents)
-                                                         : state.entry(buffers, extents);
+  const std::int32_t status = state.Run(buffers, extents);
   if (status == kOutOfMemory) {
     throw Error(absl::StatusCode::kResourceExhausted,
                 StrCat("kernel ", name(), ": out of memory for an intermediate result"));
@@ -297,65 +286,40 @@ absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOpti
 
 absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> functions,
                                                const CompileOptions& options) {
-  std::atomic<bool> compiled = false;
-  absl::StatusOr<std::vector<Kernel>> all = CatchErrors([&] {
+  return CatchErrors([&] {
     RequireRunsHere(options.target);
-    std::vector<std::string> objects(functions.size());
     std::vector<loop::Function> finals;
     for (const loop::Function& function : functions)
       finals.push_back(AfterPipeline(function, options.may_reassociate(), options.pipeline));
-    std::vector<SymbolAddresses> externs(functions.size());
     const std::shared_ptr<OrcSession> session = OrcSession::Shared();
-    const ObjectCache cache(options.cache_dir, options.cache_bytes);
-    const KeyContext context{
-        .machine = StrCat(options.target.cpu, " ", options.target.vector_registers),
-        .cpu_features = LlvmFeatures(options.target),
-        .codegen = CodegenOptionsFor(options)};
-    std::atomic<bool> stored = false;
-    const bool is_cached = !options.cache_dir.empty() && !context.generator.empty();
-    CompileEach(functions.size(), options.target, [&](std::size_t i, LazyCompiler& compiler) {
-      const auto origin = is_cached ? OriginKey(functions[i], context) : std::nullopt;
-      if (std::optional<std::string> known = LoadOfOrigin(cache, origin)) {
-        objects[i] = std::move(*known);
-        return;
-      }
-      loop::Verify(functions[i]);
-      externs[i] = ExternAddresses(functions[i], *session);
-      if (!is_cached) {
-        compiled = true;
-        objects[i] = CompileToObject(finals[i], options, *compiler);
-        return;
-      }
-      const std::string key = ObjectKey(finals[i], context);
-      if (std::optional<std::string> known = cache.Load(key)) {
-        objects[i] = std::move(*known);
-      } else {
-        compiled = true;
-        objects[i] = CompileToObject(finals[i], options, *compiler);
-        cache.Store(key, objects[i]);
-        stored = true;
-      }
-      if (origin) cache.Store(*origin, key);
-    });
-    if (stored) cache.Trim();
+    const MachineCode made = MakeMachineCode(functions, finals, options, *session);
+    // LLVM takes many small pieces of memory. What it frees, the allocator keeps unless it is
+    // asked.
+    if (made.is_compiled) malloc_trim(0);
+    std::vector<std::shared_ptr<Code>> codes(made.objects.size());
     std::vector<Kernel> kernels(functions.size());
     for (std::size_t i = 0; i < functions.size(); ++i) {
+      const MachineCode::Use& use = made.uses[i];
+      const MachineCode::Object& object = made.objects[use.object];
+      std::shared_ptr<Code>& code = codes[use.object];
+      const bool is_new = code == nullptr;
+      if (is_new) {
+        code = std::make_shared<Code>();
+        code->object = session->Link(object.bytes, object.externs);
+      }
+      void* entry = code->object->Address(use.symbol);
+      if (is_new) code->known_to_gdb = RegisterCode(object.bytes, use.symbol, entry);
       auto state = std::make_shared<Kernel::State>();
       state->function = functions[i];
       state->final_loops = std::move(finals[i]);
       state->options = options;
-      state->code = session->Link(objects[i], externs[i]);
-      const std::string symbol = EntrySymbol(functions[i].name);
-      void* entry = state->code->Address(symbol);
-      state->known_to_gdb = RegisterCode(objects[i], symbol, entry);
+      state->code = code;
       state->entry = reinterpret_cast<Entry>(entry);
+      state->numbers = use.numbers;
       kernels[i].state_ = std::move(state);
     }
     return kernels;
   });
-  // LLVM takes many small pieces of memory. What it frees, the allocator keeps unless it is asked.
-  if (compiled) malloc_trim(0);
-  return all;
 }
 
 }  // namespace tenon::jit

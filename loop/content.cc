@@ -1,10 +1,31 @@
 #include "tenon/loop/content.h"
 
 #include <bit>
+#include <cmath>
+#include <utility>
 
+#include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 
 namespace tenon::loop {
+namespace {
+
+// Instructions can do what small factors and offsets ask for, and LLVM unrolls loops of few rounds.
+constexpr std::int64_t kFew = 3, kFewRounds = 16;
+
+bool IsExecutedAsLoop(const ForNode& loop) {
+  const auto* extent = loop.extent.As<IntImmNode>();
+  return loop.for_kind == ForKind::kParallel ||
+         (loop.for_kind == ForKind::kSerial && (extent == nullptr || extent->value >= kFewRounds));
+}
+
+bool MayBeLeftOut(const IntImmNode& number) { return number.type == Int64 && number.value >= kFew; }
+// Products and sums with these numbers are simplified.
+bool MayBeLeftOut(const FloatImmNode& number) {
+  return number.type == Float32 && number.value != 0 && std::abs(number.value) != 1;
+}
+
+}  // namespace
 
 void ContentWriter::Int(std::int64_t value) {
   bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
@@ -57,6 +78,13 @@ void ContentWriter::Callee(const ExternFunction& callee) {
   }
 }
 
+void ContentWriter::Whole(const Expr& expr) {
+  std::vector<Expr>* const left_out = std::exchange(left_out_, nullptr);
+  if (const auto* number = expr.As<IntImmNode>()) Int(number->value);
+  Expression(expr);
+  left_out_ = left_out;
+}
+
 void ContentWriter::Expression(const Expr& e) {
   if (!e.defined()) return Int(-1);
   if (!IsNew(e.get())) return;
@@ -64,8 +92,16 @@ void ContentWriter::Expression(const Expr& e) {
   Type(e.dtype());
   switch (e.kind()) {
     case ExprKind::kIntImm:
+      if (left_out_ != nullptr && MayBeLeftOut(*e.As<IntImmNode>())) {
+        left_out_->push_back(e);
+        return;
+      }
       return Int(e.As<IntImmNode>()->value);
     case ExprKind::kFloatImm:
+      if (left_out_ != nullptr && MayBeLeftOut(*e.As<FloatImmNode>())) {
+        left_out_->push_back(e);
+        return;
+      }
       return Int(std::bit_cast<std::int64_t>(e.As<FloatImmNode>()->value));
     case ExprKind::kVar:
       return Text(e.As<VarNode>()->name);
@@ -111,7 +147,7 @@ void ContentWriter::Expression(const Expr& e) {
     case ExprKind::kRamp: {
       const auto& node = *e.As<RampNode>();
       Expression(node.base);
-      return Expression(node.stride);
+      return Whole(node.stride);
     }
     case ExprKind::kBroadcast:
       return Expression(e.As<BroadcastNode>()->value);
@@ -139,8 +175,9 @@ void ContentWriter::Statement(const Stmt& stmt) {
       const auto& node = *stmt.As<ForNode>();
       Kind(node.for_kind);
       Expression(node.var);
-      Expression(node.min);
-      Expression(node.extent);
+      const bool is_loop = IsExecutedAsLoop(node);
+      is_loop ? Expression(node.min) : Whole(node.min);
+      is_loop ? Expression(node.extent) : Whole(node.extent);
       return Statement(node.body);
     }
     case StmtKind::kStore: {
@@ -163,9 +200,15 @@ void ContentWriter::Statement(const Stmt& stmt) {
       Statement(node.then_case);
       return Statement(node.else_case);
     }
-    case StmtKind::kAllocate:
-      Buffer(stmt.As<AllocateNode>()->buffer);
-      return Statement(stmt.As<AllocateNode>()->body);
+    case StmtKind::kAllocate: {
+      // Memory of constant size may be on the stack.
+      const auto& node = *stmt.As<AllocateNode>();
+      if (ConstantElements(node.buffer)) {
+        for (const Expr& extent : node.buffer->shape) Whole(extent);
+      }
+      Buffer(node.buffer);
+      return Statement(node.body);
+    }
     case StmtKind::kLet: {
       const auto& node = *stmt.As<LetStmtNode>();
       Expression(node.var);
@@ -178,12 +221,16 @@ void ContentWriter::Statement(const Stmt& stmt) {
   Unreachable("the switch over statement kinds is exhaustive");
 }
 
+void ContentWriter::Program(const Function& function) {
+  Int(static_cast<std::int64_t>(function.buffers.size()));
+  for (const loop::Buffer& buffer : function.buffers) Buffer(buffer);
+  Expressions({function.scalars.begin(), function.scalars.end()});
+  Statement(function.body);
+}
+
 std::string ContentOf(const Function& function) {
   ContentWriter writer;
-  writer.Int(static_cast<std::int64_t>(function.buffers.size()));
-  for (const Buffer& buffer : function.buffers) writer.Buffer(buffer);
-  writer.Expressions({function.scalars.begin(), function.scalars.end()});
-  writer.Statement(function.body);
+  writer.Program(function);
   return writer.bytes();
 }
 

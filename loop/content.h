@@ -24,6 +24,11 @@ namespace tenon::loop {
 
 class ContentWriter {
  public:
+  ContentWriter() = default;
+  // Leaves out numbers that do not shape code (loop/skeleton.h) and adds them to `numbers`, each
+  // node once, as they are met.
+  explicit ContentWriter(std::vector<Expr>* numbers) : left_out_(numbers) {}
+
   const std::string& bytes() const { return bytes_; }
 
   void Int(std::int64_t value);
@@ -37,18 +42,23 @@ class ContentWriter {
   void Expression(const Expr& expr);
   void Expressions(const std::vector<Expr>& exprs);
   void Statement(const Stmt& stmt);
+  // All that is called and run: the buffers, the variables and the body, without the name.
+  void Program(const Function& function);
 
  private:
   // Writes the number of a node. Returns whether it is new; then its content must follow.
   bool IsNew(const void* node);
   void Ints(const std::vector<int>& values);
   void Callee(const ExternFunction& callee);
+  // Writes the number itself, even if it is left out elsewhere.
+  void Whole(const Expr& expr);
 
   std::string bytes_;
+  std::vector<Expr>* left_out_ = nullptr;
   std::unordered_map<const void*, std::int64_t> numbers_;
 };
 
-// Of all that is called and run: the buffers, the variables and the body, without the name.
+// Of the program that the function is.
 std::string ContentOf(const Function& function);
 
 }  // namespace tenon::loop

@@ -75,4 +75,11 @@ std::optional<std::string> OriginKey(const loop::Function& function, const KeyCo
   return Hash(writer.bytes());
 }
 
+std::string KeyAmong(const std::string& key, std::span<const std::string> together) {
+  loop::ContentWriter writer;
+  writer.Text(key);
+  for (const std::string& other : together) writer.Text(other);
+  return Hash(writer.bytes());
+}
+
 }  // namespace tenon::jit

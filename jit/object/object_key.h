@@ -11,6 +11,7 @@
 #define TENON_JIT_OBJECT_OBJECT_KEY_H_
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "tenon/jit/llvm/codegen_options.h"
@@ -40,6 +41,9 @@ std::string ObjectKey(const loop::Function& function, const KeyContext& context)
 // The same for a function that this program makes from what its origin says
 // (loop::Function::origin), without asking for its body. Nothing if it has no origin.
 std::optional<std::string> OriginKey(const loop::Function& function, const KeyContext& context);
+
+// The key of what `key` stands for when it is made together with what these stand for.
+std::string KeyAmong(const std::string& key, std::span<const std::string> together);
 
 }  // namespace tenon::jit
 
