@@ -10,13 +10,16 @@
 namespace tenon::loop {
 namespace {
 
-// Instructions can do what small factors and offsets ask for, and LLVM unrolls loops of few rounds.
-constexpr std::int64_t kFew = 3, kFewRounds = 16;
+constexpr std::int64_t kFew = 2;
 
+// LLVM unrolls innermost loops of few rounds.
 bool IsExecutedAsLoop(const ForNode& loop) {
+  constexpr std::int64_t kFewRounds = 16;
   const auto* extent = loop.extent.As<IntImmNode>();
-  return loop.for_kind == ForKind::kParallel ||
-         (loop.for_kind == ForKind::kSerial && (extent == nullptr || extent->value >= kFewRounds));
+  bool is_long = extent == nullptr || extent->value >= kFewRounds;
+  VisitStmts(loop.body,
+             [&](const Stmt& inside) { is_long = is_long || inside.kind() == StmtKind::kFor; });
+  return loop.for_kind == ForKind::kParallel || (loop.for_kind == ForKind::kSerial && is_long);
 }
 
 bool MayBeLeftOut(const IntImmNode& number) { return number.type == Int64 && number.value >= kFew; }
