@@ -12,7 +12,6 @@ namespace tenon {
 namespace {
 
 using testing_graphs::Parsed;
-using testing_graphs::Random;
 using testing_graphs::RandomInputs;
 
 struct Layer {
