@@ -1,3 +1,6 @@
+// Programs of equal skeletons have their numbers at the same nodes. So the function for all of
+// them, their least general generalisation (Plotkin, "A note on inductive generalization", 1970),
+// is the first with a variable in place of each node at which they differ.
 #include "tenon/loop/skeleton.h"
 
 #include <algorithm>
