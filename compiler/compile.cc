@@ -337,13 +337,12 @@ absl::StatusOr<int> FillCache(const Lowered& lowered, const CompileOptions& opti
                               int parts) {
   return CatchErrors([&] {
     if (options.cache_dir.empty()) throw InvalidArgument("no folder for compiled code is named");
-    const std::vector<loop::Function> all = compiler::FunctionsOf(lowered);
-    std::vector<loop::Function> own;
-    for (auto i = static_cast<std::size_t>(part); i < all.size();
-         i += static_cast<std::size_t>(parts))
-      own.push_back(all[i]);
-    (void)ValueOrThrow(jit::CompileAll(own, CodeOf(options)));
-    return static_cast<int>(own.size());
+    const std::vector<loop::Function> functions = compiler::FunctionsOf(lowered);
+    if (const absl::Status status = jit::FillCache(functions, CodeOf(options), part, parts);
+        !status.ok())
+      throw Error(status.code(), std::string(status.message()));
+    const int count = static_cast<int>(functions.size());
+    return (count - part + parts - 1) / parts;
   });
 }
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options) {

@@ -229,6 +229,14 @@ class KernelCallable : public Callable {
   std::vector<std::int64_t> extents_;
 };
 
+std::vector<loop::Function> FinalsOf(std::span<const loop::Function> functions,
+                                     const CompileOptions& options) {
+  std::vector<loop::Function> finals;
+  for (const loop::Function& function : functions)
+    finals.push_back(AfterPipeline(function, options.may_reassociate(), options.pipeline));
+  return finals;
+}
+
 constexpr const char* kNoCode =
     "the kernel has no code: it was not compiled, or has been moved from";
 
@@ -288,9 +296,7 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
                                                const CompileOptions& options) {
   return CatchErrors([&] {
     RequireRunsHere(options.target);
-    std::vector<loop::Function> finals;
-    for (const loop::Function& function : functions)
-      finals.push_back(AfterPipeline(function, options.may_reassociate(), options.pipeline));
+    std::vector<loop::Function> finals = FinalsOf(functions, options);
     const std::shared_ptr<OrcSession> session = OrcSession::Shared();
     const MachineCode made = MakeMachineCode(functions, finals, options, *session);
     // LLVM takes many small pieces of memory. What it frees, the allocator keeps unless it is
@@ -319,6 +325,16 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
       kernels[i].state_ = std::move(state);
     }
     return kernels;
+  });
+}
+
+absl::Status FillCache(std::span<const loop::Function> functions, const CompileOptions& options,
+                       int part, int parts) {
+  return CatchErrors([&] {
+    RequireRunsHere(options.target);
+    (void)MakeMachineCode(
+        functions, FinalsOf(functions, options), options, *OrcSession::Shared(),
+        {.number = static_cast<std::size_t>(part), .of = static_cast<std::size_t>(parts)});
   });
 }
 

@@ -112,6 +112,11 @@ absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOpti
 absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> functions,
                                                const CompileOptions& options = {});
 
+// Compiles into the folder of the cache what it lacks of the functions from number `part` on, in
+// steps of `parts`. Code that functions share is compiled with the first of them.
+absl::Status FillCache(std::span<const loop::Function> functions, const CompileOptions& options,
+                       int part, int parts);
+
 }  // namespace tenon::jit
 
 #endif  // TENON_JIT_KERNEL_H_

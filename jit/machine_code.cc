@@ -49,11 +49,12 @@ struct Group {
 class Maker {
  public:
   Maker(std::span<const loop::Function> functions, std::span<const loop::Function> finals,
-        const CompileOptions& options, OrcSession& session)
+        const CompileOptions& options, OrcSession& session, Part part)
       : functions_(functions),
         finals_(finals),
         options_(options),
         session_(session),
+        part_(part),
         cache_(options.cache_dir, options.cache_bytes),
         context_{.machine = StrCat(options.target.cpu, " ", options.target.vector_registers),
                  .cpu_features = LlvmFeatures(options.target),
@@ -105,7 +106,7 @@ class Maker {
     }
     std::vector<std::size_t> unknown;
     for (std::size_t i = 0; i < functions_.size(); ++i) {
-      if (known[i] == 0 || (misses_shared && shared_[i] != 0)) unknown.push_back(i);
+      if (shared_[i] != 0 ? misses_shared : known[i] == 0 && part_.Has(i)) unknown.push_back(i);
     }
     return unknown;
   }
@@ -166,6 +167,7 @@ class Maker {
       if (is_new) groups.emplace_back();
       groups[is_new ? groups.size() - 1 : entry->second].members.push_back(i);
     }
+    std::erase_if(groups, [&](const Group& group) { return !part_.Has(group.members[0]); });
     return groups;
   }
 
@@ -228,6 +230,7 @@ class Maker {
   const std::span<const loop::Function> functions_, finals_;
   const CompileOptions& options_;
   OrcSession& session_;
+  const Part part_;
   const ObjectCache cache_;
   const KeyContext context_;
   const bool is_cached_;
@@ -242,8 +245,8 @@ class Maker {
 
 MachineCode MakeMachineCode(std::span<const loop::Function> functions,
                             std::span<const loop::Function> finals, const CompileOptions& options,
-                            OrcSession& session) {
-  return Maker(functions, finals, options, session).Make();
+                            OrcSession& session, Part part) {
+  return Maker(functions, finals, options, session, part).Make();
 }
 
 }  // namespace tenon::jit

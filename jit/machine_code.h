@@ -38,11 +38,18 @@ struct MachineCode {
   bool is_compiled = false;  // some of it, and not all taken from the cache
 };
 
+// One of several shares of the work: every `of`th function.
+struct Part {
+  std::size_t number = 0, of = 1;
+  bool Has(std::size_t function) const { return function % of == number; }
+};
+
 // `finals` are the functions after the pipeline (jit/final_loops.h). Compiles on all cores. Throws
-// what verifying, compiling and looking for external functions throw.
+// what verifying, compiling and looking for external functions throw. Of a part of the work, only
+// the code is made whose first function it has; the uses of the others are empty.
 MachineCode MakeMachineCode(std::span<const loop::Function> functions,
                             std::span<const loop::Function> finals, const CompileOptions& options,
-                            OrcSession& session);
+                            OrcSession& session, Part part = {});
 
 }  // namespace tenon::jit
 

@@ -65,12 +65,12 @@ std::vector<Rows> Fixed() {
   return all;
 }
 
-MachineCode CodeOf(const std::vector<Rows>& all, const CompileOptions& options) {
+MachineCode CodeOf(const std::vector<Rows>& all, const CompileOptions& options, Part part = {}) {
   const std::vector<loop::Function> functions = FunctionsOf(all);
   std::vector<loop::Function> finals;
   for (const loop::Function& function : functions)
     finals.push_back(AfterPipeline(function, options.may_reassociate()));
-  return MakeMachineCode(functions, finals, options, *OrcSession::Shared());
+  return MakeMachineCode(functions, finals, options, *OrcSession::Shared(), part);
 }
 
 // Those of kernels that are compiled alone.
@@ -116,6 +116,19 @@ TEST(MachineCodeTest, SharedCodeComesFromTheCacheWithEachKernelsNumbers) {
     EXPECT_EQ(warm.objects[warm.uses[i].object].bytes, cold.objects[cold.uses[i].object].bytes);
   }
   ExpectResultsOf(FunctionsOf(Symbolic()), options);
+}
+
+TEST(MachineCodeTest, PartsFillTheCacheForTheWhole) {
+  for (const std::vector<Rows>& all : {Symbolic(), Fixed()}) {
+    const ScratchFolder folder;
+    const CompileOptions options{.cache_dir = folder.path()};
+    const MachineCode first = CodeOf(all, options, {.number = 0, .of = 3});
+    for (std::size_t part = 1; part < 3; ++part)
+      EXPECT_TRUE(CodeOf(all, options, {.number = part, .of = 3}).is_compiled);
+    const MachineCode whole = CodeOf(all, options);
+    EXPECT_FALSE(whole.is_compiled);
+    EXPECT_THAT(first.objects, SizeIs(testing::Lt(whole.objects.size())));
+  }
 }
 
 // A kernel that was compiled beside others may have another code than alone.
