@@ -337,12 +337,8 @@ absl::StatusOr<int> FillCache(const Lowered& lowered, const CompileOptions& opti
                               int parts) {
   return CatchErrors([&] {
     if (options.cache_dir.empty()) throw InvalidArgument("no folder for compiled code is named");
-    const std::vector<loop::Function> functions = compiler::FunctionsOf(lowered);
-    if (const absl::Status status = jit::FillCache(functions, CodeOf(options), part, parts);
-        !status.ok())
-      throw Error(status.code(), std::string(status.message()));
-    const int count = static_cast<int>(functions.size());
-    return (count - part + parts - 1) / parts;
+    return ValueOrThrow(
+        jit::FillCache(compiler::FunctionsOf(lowered), CodeOf(options), part, parts));
   });
 }
 absl::StatusOr<Executable> Compile(const ir::Module& module, const CompileOptions& options) {

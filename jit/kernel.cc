@@ -8,8 +8,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include <malloc.h>
-
 #include "absl/container/inlined_vector.h"
 #include "tenon/jit/bounds/bounds_checks.h"
 #include "tenon/jit/bounds/bounds_report.h"
@@ -299,9 +297,6 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
     std::vector<loop::Function> finals = FinalsOf(functions, options);
     const std::shared_ptr<OrcSession> session = OrcSession::Shared();
     const MachineCode made = MakeMachineCode(functions, finals, options, *session);
-    // LLVM takes many small pieces of memory. What it frees, the allocator keeps unless it is
-    // asked.
-    if (made.is_compiled) malloc_trim(0);
     std::vector<std::shared_ptr<Code>> codes(made.objects.size());
     std::vector<Kernel> kernels(functions.size());
     for (std::size_t i = 0; i < functions.size(); ++i) {
@@ -328,13 +323,14 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
   });
 }
 
-absl::Status FillCache(std::span<const loop::Function> functions, const CompileOptions& options,
-                       int part, int parts) {
+absl::StatusOr<int> FillCache(std::span<const loop::Function> functions,
+                              const CompileOptions& options, int part, int parts) {
   return CatchErrors([&] {
     RequireRunsHere(options.target);
     (void)MakeMachineCode(
         functions, FinalsOf(functions, options), options, *OrcSession::Shared(),
         {.number = static_cast<std::size_t>(part), .of = static_cast<std::size_t>(parts)});
+    return (static_cast<int>(functions.size()) - part + parts - 1) / parts;
   });
 }
 

@@ -113,9 +113,10 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
                                                const CompileOptions& options = {});
 
 // Compiles into the folder of the cache what it lacks of the functions from number `part` on, in
-// steps of `parts`. Code that functions share is compiled with the first of them.
-absl::Status FillCache(std::span<const loop::Function> functions, const CompileOptions& options,
-                       int part, int parts);
+// steps of `parts`, and says how many these are. Code that functions share is compiled with the
+// first of them. Errors: those of CompileAll.
+absl::StatusOr<int> FillCache(std::span<const loop::Function> functions,
+                              const CompileOptions& options, int part, int parts);
 
 }  // namespace tenon::jit
 

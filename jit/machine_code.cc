@@ -16,6 +16,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <malloc.h>
+
 #include "tenon/jit/compile_functions.h"
 #include "tenon/jit/host_target.h"
 #include "tenon/jit/llvm/function_codegen.h"
@@ -75,6 +77,9 @@ class Maker {
     const std::vector<std::size_t> unknown = LoadKnown();
     Lower(unknown);
     Compile(Grouped(unknown));
+    // LLVM takes many small pieces of memory. What it frees, the allocator keeps unless it is
+    // asked.
+    if (made_.is_compiled) malloc_trim(0);
     return std::move(made_);
   }
 

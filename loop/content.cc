@@ -10,19 +10,21 @@
 namespace tenon::loop {
 namespace {
 
-constexpr std::int64_t kFew = 2;
+constexpr std::int64_t kMinLeftOut = 2;
 
-// LLVM unrolls innermost loops of few rounds.
+// LLVM unrolls innermost loops of fewer rounds.
 bool IsExecutedAsLoop(const ForNode& loop) {
-  constexpr std::int64_t kFewRounds = 16;
+  constexpr std::int64_t kMinRounds = 16;
   const auto* extent = loop.extent.As<IntImmNode>();
-  bool is_long = extent == nullptr || extent->value >= kFewRounds;
+  bool is_long = extent == nullptr || extent->value >= kMinRounds;
   VisitStmts(loop.body,
              [&](const Stmt& inside) { is_long = is_long || inside.kind() == StmtKind::kFor; });
   return loop.for_kind == ForKind::kParallel || (loop.for_kind == ForKind::kSerial && is_long);
 }
 
-bool MayBeLeftOut(const IntImmNode& number) { return number.type == Int64 && number.value >= kFew; }
+bool MayBeLeftOut(const IntImmNode& number) {
+  return number.type == Int64 && number.value >= kMinLeftOut;
+}
 // Products and sums with these numbers are simplified.
 bool MayBeLeftOut(const FloatImmNode& number) {
   return number.type == Float32 && number.value != 0 && std::abs(number.value) != 1;
@@ -224,10 +226,14 @@ void ContentWriter::Statement(const Stmt& stmt) {
   Unreachable("the switch over statement kinds is exhaustive");
 }
 
-void ContentWriter::Program(const Function& function) {
+void ContentWriter::Signature(const Function& function) {
   Int(static_cast<std::int64_t>(function.buffers.size()));
   for (const loop::Buffer& buffer : function.buffers) Buffer(buffer);
   Expressions({function.scalars.begin(), function.scalars.end()});
+}
+
+void ContentWriter::Program(const Function& function) {
+  Signature(function);
   Statement(function.body);
 }
 

@@ -42,7 +42,9 @@ class ContentWriter {
   void Expression(const Expr& expr);
   void Expressions(const std::vector<Expr>& exprs);
   void Statement(const Stmt& stmt);
-  // All that is called and run: the buffers, the variables and the body, without the name.
+  // What a caller sees, without the name: the buffers and the variables.
+  void Signature(const Function& function);
+  // All that is called and run: the signature and the body.
   void Program(const Function& function);
 
  private:

@@ -26,24 +26,6 @@ Expr FromScalar(const Var& scalar, DataType type) {
   return type == Int64 ? Expr(scalar) : Reinterpret(type, Cast(Int32, scalar));
 }
 
-// The same statement with other memory allocated.
-class AllocationReplacer : public StmtMutator {
- public:
-  explicit AllocationReplacer(const BufferMap& buffers) : buffers_(buffers) {}
-
- protected:
-  Stmt MutateStmt(const Stmt& stmt) override {
-    const Stmt inside = MutateStmtChildren(stmt);
-    const auto* allocate = inside.As<AllocateNode>();
-    if (allocate == nullptr) return inside;
-    const auto found = buffers_.find(allocate->buffer);
-    return found == buffers_.end() ? inside : Allocate(found->second, allocate->body);
-  }
-
- private:
-  const BufferMap& buffers_;
-};
-
 // Every buffer that the function is given or allocates.
 std::vector<Buffer> BuffersOf(const Function& function) {
   std::vector<Buffer> buffers = function.buffers;
@@ -96,8 +78,7 @@ Generalized Generalize(const Function& first, std::span<const Skeleton* const> m
     const auto found = buffers.find(buffer);
     if (found != buffers.end()) buffer = found->second;
   }
-  made.function.body =
-      AllocationReplacer(buffers)(ReplaceBuffers(Substitute(first.body.stmt(), values), buffers));
+  made.function.body = ReplaceBuffers(Substitute(first.body.stmt(), values), buffers);
   made.function.origin.clear();
   return made;
 }

@@ -337,10 +337,16 @@ class BufferReplacer : public StmtMutator {
   }
   Stmt MutateStmt(const Stmt& stmt) override {
     const Stmt mutated = MutateStmtChildren(stmt);
-    const auto* n = mutated.As<StoreNode>();
-    const Buffer* buffer = n == nullptr ? nullptr : InsteadOf(n->buffer);
-    if (buffer == nullptr) return mutated;
-    return Store(*buffer, n->value, n->indices, n->store_kind, n->predicate);
+    if (const auto* n = mutated.As<StoreNode>()) {
+      const Buffer* buffer = InsteadOf(n->buffer);
+      return buffer == nullptr ? mutated
+                               : Store(*buffer, n->value, n->indices, n->store_kind, n->predicate);
+    }
+    if (const auto* n = mutated.As<AllocateNode>()) {
+      const Buffer* buffer = InsteadOf(n->buffer);
+      return buffer == nullptr ? mutated : Allocate(*buffer, n->body);
+    }
+    return mutated;
   }
 
  private:

@@ -63,7 +63,8 @@ Expr Substitute(const Expr& expr, const ExprMap& values);
 Stmt Substitute(const Stmt& stmt, const ExprMap& values);
 bool UsesVar(const Expr& expr, const Var& var);
 
-// Loads, stores and addresses of the keys become those of the values, at the same indices.
+// Loads, stores, addresses and allocations of the keys become those of the values, at the same
+// indices.
 using BufferMap = std::unordered_map<Buffer, Buffer, BufferHash>;
 Stmt ReplaceBuffers(const Stmt& stmt, const BufferMap& buffers);
 // The buffer that a store writes, that a load reads, or whose address is taken. Null for all other

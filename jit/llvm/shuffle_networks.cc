@@ -19,7 +19,7 @@ namespace tenon::jit {
 namespace {
 
 // A few shuffles are selected quickly, and may be joined for good.
-constexpr std::size_t kManyShuffles = 16;
+constexpr std::size_t kMinShuffles = 16;
 constexpr int kLayers = 2;  // that are selected together
 
 using llvm::ShuffleVectorInst;
@@ -73,7 +73,7 @@ llvm::PreservedAnalyses CutShuffleNetworks::run(llvm::Function& function,
       auto* shuffle = llvm::dyn_cast<ShuffleVectorInst>(&instruction);
       if (shuffle != nullptr && IsOfRegisters(*shuffle, register_bits)) shuffles.push_back(shuffle);
     }
-    if (shuffles.size() >= kManyShuffles) Cut(shuffles);
+    if (shuffles.size() >= kMinShuffles) Cut(shuffles);
   }
   return llvm::PreservedAnalyses::none();
 }

@@ -39,7 +39,8 @@ void InitializeHostTarget() {
   });
 }
 
-constexpr unsigned kFewInstructions = 400;
+// Of functions whose loops are worth strength reduction.
+constexpr unsigned kMaxInstructions = 400;
 
 // Leaves out passes of LLVM's back end that take long and gain next to nothing.
 class UsefulPasses : public PassGate {
@@ -55,7 +56,7 @@ class UsefulPasses : public PassGate {
     // In large kernels it takes a third of the back end's time. Their addresses are a base and
     // constant offsets from it, which the modes of x86 hold. In small ones it is quick, and a
     // resized image of 26 x 26 takes 0.93 of its time.
-    if (pass == "Loop Strength Reduction") return instructions_ <= kFewInstructions;
+    if (pass == "Loop Strength Reduction") return instructions_ <= kMaxInstructions;
     return true;
   }
   bool isEnabled() const override { return true; }

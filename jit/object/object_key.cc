@@ -26,13 +26,6 @@ void WriteContext(const KeyContext& context, loop::ContentWriter& writer) {
     writer.Int(static_cast<std::int64_t>(flag));
 }
 
-void WriteSignature(const loop::Function& function, loop::ContentWriter& writer) {
-  writer.Text(function.name);
-  writer.Int(static_cast<std::int64_t>(function.buffers.size()));
-  for (const loop::Buffer& buffer : function.buffers) writer.Buffer(buffer);
-  writer.Expressions({function.scalars.begin(), function.scalars.end()});
-}
-
 std::string Hash(const std::string& bytes) {
   const auto hash = llvm::BLAKE3::hash(
       llvm::ArrayRef(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
@@ -61,8 +54,8 @@ const char* LlvmVersion() { return LLVM_VERSION_STRING; }
 std::string ObjectKey(const loop::Function& function, const KeyContext& context) {
   loop::ContentWriter writer;
   WriteContext(context, writer);
-  WriteSignature(function, writer);
-  writer.Statement(function.body);
+  writer.Text(function.name);
+  writer.Program(function);
   return Hash(writer.bytes());
 }
 
@@ -70,7 +63,8 @@ std::optional<std::string> OriginKey(const loop::Function& function, const KeyCo
   if (function.origin.empty()) return std::nullopt;
   loop::ContentWriter writer;
   WriteContext(context, writer);
-  WriteSignature(function, writer);
+  writer.Text(function.name);
+  writer.Signature(function);
   writer.Text(function.origin);
   return Hash(writer.bytes());
 }
