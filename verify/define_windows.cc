@@ -23,6 +23,29 @@ void ForEachElement(const PlacesByLayout& places, const Use& use) {
         for (std::int64_t w = 0; w < places.Extent('W'); ++w) use(n, c, h, w);
 }
 
+// What the taps of a weight read of an image.
+struct Window {
+  const PlacesByLayout& data;
+  const PlacesByLayout& weight;
+  const ops::Ints& strides;
+  const ops::Ints& dilation;
+  const ops::Ints& padding;
+
+  // Calls `use` with row and column of each tap, and with those of the element that it reads for
+  // the result at (h, w), if there is one.
+  template <typename Use>
+  void ForEachTap(std::int64_t h, std::int64_t w, const Use& use) const {
+    for (std::int64_t kh = 0; kh < weight.Extent('H'); ++kh)
+      for (std::int64_t kw = 0; kw < weight.Extent('W'); ++kw) {
+        const std::int64_t y = At(0, h, kh), x = At(1, w, kw);
+        if (y >= 0 && x >= 0 && y < data.Extent('H') && x < data.Extent('W')) use(kh, kw, y, x);
+      }
+  }
+  std::int64_t At(std::size_t d, std::int64_t place, std::int64_t tap) const {
+    return place * OfAxis(strides, d) + tap * OfAxis(dilation, d) - OfAxis(padding, d);
+  }
+};
+
 std::vector<Definition> BlockedConvolution(const DefinedCall& call) {
   const auto& attrs = call.call.attrs.As<ops::Conv2DAttrs>();
   const std::string blocks = attrs.kernel_layout.substr(attrs.kernel_layout.find('i') + 1);
@@ -31,21 +54,16 @@ std::vector<Definition> BlockedConvolution(const DefinedCall& call) {
       result(call.results[0].shape(), "NCHW" + blocks.substr(0, blocks.size() - 1) + "c");
   const std::int64_t channels = data.Extent('C') / attrs.groups,
                      filters = result.Extent('C') / attrs.groups;
+  const Window window{data, weight, attrs.strides, attrs.dilation, attrs.padding};
   DefinedSums sums(call.results[0]);
   ForEachElement(result, [&](std::int64_t n, std::int64_t o, std::int64_t h, std::int64_t w) {
     const std::int64_t to = result.At("NCHW", {n, o, h, w});
-    for (std::int64_t kh = 0; kh < weight.Extent('H'); ++kh)
-      for (std::int64_t kw = 0; kw < weight.Extent('W'); ++kw) {
-        const std::int64_t y = h * OfAxis(attrs.strides, 0) + kh * OfAxis(attrs.dilation, 0) -
-                               OfAxis(attrs.padding, 0),
-                           x = w * OfAxis(attrs.strides, 1) + kw * OfAxis(attrs.dilation, 1) -
-                               OfAxis(attrs.padding, 1);
-        if (y < 0 || x < 0 || y >= data.Extent('H') || x >= data.Extent('W')) continue;
-        for (std::int64_t c = 0; c < channels; ++c)
-          sums.Add(to, Product(ElementAt(call.args[0],
-                                         data.At("NCHW", {n, o / filters * channels + c, y, x})),
-                               ElementAt(call.args[1], weight.At("OIHW", {o, c, kh, kw}))));
-      }
+    window.ForEachTap(h, w, [&](std::int64_t kh, std::int64_t kw, std::int64_t y, std::int64_t x) {
+      for (std::int64_t c = 0; c < channels; ++c)
+        sums.Add(to, Product(ElementAt(call.args[0],
+                                       data.At("NCHW", {n, o / filters * channels + c, y, x})),
+                             ElementAt(call.args[1], weight.At("OIHW", {o, c, kh, kw}))));
+    });
   });
   return sums.Take();
 }
@@ -57,6 +75,7 @@ std::vector<Definition> Dilation2D(const DefinedCall& call) {
   const DataType type = result.dtype();
   const PlacesByLayout data(call.shape(0), attrs.data_layout),
       weight(call.shape(1), attrs.kernel_layout), to(result.shape(), attrs.data_layout);
+  const Window window{data, weight, attrs.strides, attrs.dilations, attrs.padding};
   Definition made;
   made.elements.resize(static_cast<std::size_t>(result.size()));
   made.tolerances.assign(made.elements.size(), 0);
@@ -64,20 +83,14 @@ std::vector<Definition> Dilation2D(const DefinedCall& call) {
     const auto at = static_cast<std::size_t>(to.At("NCHW", {n, c, h, w}));
     Number& most = made.elements[at];
     bool is_first = true;
-    for (std::int64_t kh = 0; kh < weight.Extent('H'); ++kh)
-      for (std::int64_t kw = 0; kw < weight.Extent('W'); ++kw) {
-        const std::int64_t y = h * OfAxis(attrs.strides, 0) + kh * OfAxis(attrs.dilations, 0) -
-                               OfAxis(attrs.padding, 0),
-                           x = w * OfAxis(attrs.strides, 1) + kw * OfAxis(attrs.dilations, 1) -
-                               OfAxis(attrs.padding, 1);
-        if (y < 0 || x < 0 || y >= data.Extent('H') || x >= data.Extent('W')) continue;
-        const Number a = ElementAt(call.args[0], data.At("NCHW", {n, c, y, x})),
-                     b = ElementAt(call.args[1], weight.At("IHW", {c, kh, kw}));
-        const Number sum = {Wrapped(a.whole + b.whole, type), a.real + b.real};
-        most =
-            is_first ? sum : Number{std::max(most.whole, sum.whole), std::max(most.real, sum.real)};
-        is_first = false;
-      }
+    window.ForEachTap(h, w, [&](std::int64_t kh, std::int64_t kw, std::int64_t y, std::int64_t x) {
+      const Number a = ElementAt(call.args[0], data.At("NCHW", {n, c, y, x})),
+                   b = ElementAt(call.args[1], weight.At("IHW", {c, kh, kw}));
+      const Number sum = {Wrapped(a.whole + b.whole, type), a.real + b.real};
+      most =
+          is_first ? sum : Number{std::max(most.whole, sum.whole), std::max(most.real, sum.real)};
+      is_first = false;
+    });
     made.tolerances[at] = is_first ? std::numeric_limits<Real>::infinity()
                                    : static_cast<Real>(RoundingError(type)) * std::abs(most.real);
   });
