@@ -22,7 +22,7 @@
 #include "tenon/onnx/register_onnx.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/call_op.h"
-#include "tenon/ops/layout_rules.h"
+#include "tenon/ops/layout/layout_rules.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/layout/convert_layout.h"

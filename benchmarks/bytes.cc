@@ -9,7 +9,7 @@
 #include "tenon/benchmarks/compiled_graph.h"
 #include "tenon/benchmarks/convolution_kinds.h"
 #include "tenon/benchmarks/families.h"
-#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/quantize/qnn_builders.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::benchmarks {

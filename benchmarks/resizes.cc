@@ -5,7 +5,7 @@
 #include "tenon/benchmarks/compiled_graph.h"
 #include "tenon/benchmarks/families.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/image_attrs.h"
+#include "tenon/ops/image/image_attrs.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::benchmarks {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tenon/ops/conv_rules.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"

@@ -11,15 +11,17 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
-#include "tenon/ops/conv_attrs.h"
-#include "tenon/ops/elementwise_attrs.h"
-#include "tenon/ops/image_attrs.h"
-#include "tenon/ops/index_attrs.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/norm_attrs.h"
-#include "tenon/ops/pool_attrs.h"
-#include "tenon/ops/reduce_attrs.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_attrs.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
+#include "tenon/ops/image/image_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
+#include "tenon/ops/norm/norm_attrs.h"
+#include "tenon/ops/pool/pool_attrs.h"
+#include "tenon/ops/reduce/reduce_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 
 namespace tenon::ops {
 

@@ -2,7 +2,7 @@
 #ifndef TENON_OPS_BUILTIN_H_
 #define TENON_OPS_BUILTIN_H_
 
-#include "tenon/ops/layout_inference.h"
+#include "tenon/ops/layout/layout_inference.h"
 #include "tenon/ops/registry.h"
 
 namespace tenon::ops {

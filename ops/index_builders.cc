@@ -1,8 +1,8 @@
 #include "tenon/ops/index_builders.h"
 
 #include "tenon/ops/builders.h"
-#include "tenon/ops/einsum_rules.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/matmul/einsum_rules.h"
 
 namespace tenon::ops {
 namespace {

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
-#include "tenon/ops/batch_space_attrs.h"
-#include "tenon/ops/detector_attrs.h"
-#include "tenon/ops/extent_attrs.h"
-#include "tenon/ops/index_attrs.h"
-#include "tenon/ops/region_attrs.h"
-#include "tenon/ops/sort_attrs.h"
-#include "tenon/ops/transform_attrs.h"
-#include "tenon/ops/vision_attrs.h"
+#include "tenon/ops/boxes/detector_attrs.h"
+#include "tenon/ops/boxes/region_attrs.h"
+#include "tenon/ops/boxes/vision_attrs.h"
+#include "tenon/ops/extents/extent_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
+#include "tenon/ops/index/sort_attrs.h"
+#include "tenon/ops/shape/batch_space_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 
 namespace tenon::ops {
 

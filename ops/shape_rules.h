@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tenon/ir/type.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 
 namespace tenon::ops {
 

@@ -5,8 +5,8 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/count_up_attrs.h"
-#include "tenon/ops/extent_attrs.h"
+#include "tenon/ops/extents/count_up_attrs.h"
+#include "tenon/ops/extents/extent_attrs.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/infer_type.h"

@@ -7,7 +7,7 @@
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
-#include "tenon/ops/run_time_cut.h"
+#include "tenon/ops/extents/run_time_cut.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::passes {

@@ -4,7 +4,7 @@
 
 #include "tenon/ir/parse_extents.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/extent_places.h"
+#include "tenon/ops/extents/extent_places.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/type_relation.h"
 #include "tenon/passes/infer_type.h"

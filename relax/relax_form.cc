@@ -5,7 +5,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
 #include "tenon/passes/infer_type.h"
 
 namespace tenon::relax {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
-#include "tenon/ops/extent_places.h"
+#include "tenon/ops/extents/extent_places.h"
 #include "tenon/relax/read_type.h"
 
 namespace tenon::relax {

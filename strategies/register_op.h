@@ -24,10 +24,10 @@
 #include <utility>
 #include <vector>
 
-#include "tenon/ops/alter_layout.h"
 #include "tenon/ops/author_code.h"
-#include "tenon/ops/layout_choice.h"
-#include "tenon/ops/layout_inference.h"
+#include "tenon/ops/layout/alter_layout.h"
+#include "tenon/ops/layout/layout_choice.h"
+#include "tenon/ops/layout/layout_inference.h"
 #include "tenon/ops/pass_rules.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/op_schedule.h"
@@ -56,12 +56,12 @@ class OpRegistration {
   OpRegistration& Stateful();
   // The elements of the result are those of the input, in order.
   OpRegistration& ReshapeOnly();
-  // Which layouts the operator takes and gives (ops/layout_inference.h).
+  // Which layouts the operator takes and gives (ops/layout/layout_inference.h).
   OpRegistration& Layout(std::function<ops::LayoutAnswer(const ops::LayoutQuestion&)> infer);
-  // What AlterOpLayout puts in the place of a call, after .Layout (ops/alter_layout.h).
+  // What AlterOpLayout puts in the place of a call, after .Layout (ops/layout/alter_layout.h).
   OpRegistration& AlterLayout(
       std::function<std::optional<ops::LayoutAlteration>(const ir::CallNode& call)> alter);
-  // The layouts that ConvertLayout can ask for (ops/layout_choice.h); with .Layout.
+  // The layouts that ConvertLayout can ask for (ops/layout/layout_choice.h); with .Layout.
   OpRegistration& LayoutChoice(ops::LayoutChoice choice);
   // The fingerprint is that of the struct that the caller sees.
   template <typename T>

@@ -1,6 +1,6 @@
 #include "tenon/tools/ops_markdown.h"
 
-#include "tenon/ops/layout_inference.h"
+#include "tenon/ops/layout/layout_inference.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"

@@ -1,8 +1,8 @@
 // Lists of boxes. Where rounding may decide which ones are kept, there is no definition.
 #include <algorithm>
 
-#include "tenon/ops/detection_attrs.h"
-#include "tenon/ops/vision_attrs.h"
+#include "tenon/ops/boxes/detection_attrs.h"
+#include "tenon/ops/boxes/vision_attrs.h"
 #include "tenon/verify/defined_boxes.h"
 
 namespace tenon::verify {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tenon/ops/detection_attrs.h"
+#include "tenon/ops/boxes/detection_attrs.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/defined_boxes.h"
 

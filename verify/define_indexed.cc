@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tenon/ops/count_up_attrs.h"
-#include "tenon/ops/extent_attrs.h"
-#include "tenon/ops/fixed_point_attrs.h"
-#include "tenon/ops/loss_attrs.h"
+#include "tenon/ops/extents/count_up_attrs.h"
+#include "tenon/ops/extents/extent_attrs.h"
+#include "tenon/ops/norm/loss_attrs.h"
+#include "tenon/ops/quantize/fixed_point_attrs.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/definition.h"
 

@@ -8,11 +8,11 @@
 #include <functional>
 #include <string>
 
-#include "tenon/ops/elementwise_attrs.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/pool_attrs.h"
-#include "tenon/ops/qnn_attrs.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
+#include "tenon/ops/pool/pool_attrs.h"
+#include "tenon/ops/quantize/qnn_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/definition.h"
 #include "tenon/verify/places_by_layout.h"

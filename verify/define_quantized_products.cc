@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <string>
 
-#include "tenon/ops/conv_attrs.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_attrs.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
 #include "tenon/verify/definition.h"
 #include "tenon/verify/places_by_layout.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "tenon/ops/recurrent_attrs.h"
+#include "tenon/ops/recurrent/recurrent_attrs.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/definition.h"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "tenon/ops/detector_attrs.h"
-#include "tenon/ops/vision_attrs.h"
-#include "tenon/ops/warp_attrs.h"
+#include "tenon/ops/boxes/detector_attrs.h"
+#include "tenon/ops/boxes/vision_attrs.h"
+#include "tenon/ops/image/warp_attrs.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/definition.h"
 #include "tenon/verify/places_by_layout.h"

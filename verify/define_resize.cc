@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "tenon/ops/image_attrs.h"
-#include "tenon/ops/resize_to_extents_attrs.h"
+#include "tenon/ops/image/image_attrs.h"
+#include "tenon/ops/image/resize_to_extents_attrs.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/definition.h"
 

@@ -2,8 +2,8 @@
 // starts[r] <= k < starts[r + 1]; starts below those before them count as the greatest of these.
 #include <algorithm>
 
+#include "tenon/ops/index/sparse_attrs.h"
 #include "tenon/ops/ints.h"
-#include "tenon/ops/sparse_attrs.h"
 #include "tenon/verify/defined_sums.h"
 #include "tenon/verify/definition.h"
 #include "tenon/verify/places_by_layout.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "tenon/ops/dilation_rules.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/norm_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/dilation_rules.h"
+#include "tenon/ops/norm/norm_attrs.h"
 #include "tenon/verify/defined_sums.h"
 #include "tenon/verify/definition.h"
 #include "tenon/verify/places_by_layout.h"

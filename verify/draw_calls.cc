@@ -1,7 +1,7 @@
 #include <iterator>
 
 #include "tenon/ops/builders.h"
-#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/quantize/qnn_builders.h"
 #include "tenon/support/error.h"
 #include "tenon/verify/module_drawers.h"
 

@@ -1,6 +1,6 @@
 #include "tenon/ops/builders.h"
-#include "tenon/ops/layout.h"
-#include "tenon/ops/layout_attrs.h"
+#include "tenon/ops/layout/layout.h"
+#include "tenon/ops/layout/layout_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/module_drawers.h"

@@ -9,9 +9,9 @@
 #include <map>
 #include <utility>
 
-#include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/op.h"
-#include "tenon/ops/reduce_attrs.h"
+#include "tenon/ops/reduce/reduce_attrs.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/definition.h"

@@ -8,11 +8,11 @@
 
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
-#include "tenon/ops/count_up_attrs.h"
-#include "tenon/ops/extent_attrs.h"
-#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/extents/count_up_attrs.h"
+#include "tenon/ops/extents/extent_attrs.h"
+#include "tenon/ops/extents/run_time_cut.h"
+#include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/run_time_cut.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -79,7 +79,7 @@ struct RunTimeCut {
   ir::Expr count;
   std::size_t axis = 0;
   std::string extent;  // its variable
-  // Used for numbers; see ops/count_up_attrs.h.
+  // Used for numbers; see ops/extents/count_up_attrs.h.
   bool is_clamped = false;
   std::string needed_by = {};
 };

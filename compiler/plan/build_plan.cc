@@ -15,7 +15,7 @@
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
-#include "tenon/ops/device_attrs.h"
+#include "tenon/ops/device/device_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/device/plan_devices.h"
 #include "tenon/runtime/device_copy.h"

@@ -11,8 +11,8 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/registry.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/transform_attrs.h"
 
 namespace tenon::compiler {
 namespace {

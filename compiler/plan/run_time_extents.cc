@@ -7,8 +7,8 @@
 
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
-#include "tenon/ops/extent_attrs.h"
-#include "tenon/ops/run_time_cut.h"
+#include "tenon/ops/extents/extent_attrs.h"
+#include "tenon/ops/extents/run_time_cut.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"

@@ -12,7 +12,7 @@
 #include "acme.h"
 #include "tenon/compiler/code_generator.h"
 #include "tenon/ir/flatten.h"
-#include "tenon/ops/reduce_attrs.h"
+#include "tenon/ops/reduce/reduce_attrs.h"
 #include "tenon/ops/registry.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #include "tenon/onnx/convert/narrow_cast.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -6,8 +6,8 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/einsum_rules.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/matmul/einsum_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -9,7 +9,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"

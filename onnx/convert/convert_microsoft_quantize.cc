@@ -3,7 +3,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/quantize.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/quantize/qnn_builders.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

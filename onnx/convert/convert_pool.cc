@@ -5,7 +5,7 @@
 #include "tenon/onnx/convert/half_floats.h"
 #include "tenon/onnx/convert/pool_places.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/pool_builders.h"
+#include "tenon/ops/pool/pool_builders.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

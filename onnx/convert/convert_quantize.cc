@@ -6,7 +6,7 @@
 #include "tenon/onnx/convert/quantize.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/quantize/qnn_builders.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -12,7 +12,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/quantize/qnn_builders.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"

@@ -2,7 +2,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/recurrent_layer.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/recurrent_attrs.h"
+#include "tenon/ops/recurrent/recurrent_attrs.h"
 #include "tenon/ops/registry.h"
 
 namespace tenon::onnx_import {

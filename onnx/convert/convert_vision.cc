@@ -4,13 +4,13 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/unique_slices.h"
+#include "tenon/ops/boxes/detector_attrs.h"
+#include "tenon/ops/boxes/vision_attrs.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/detector_attrs.h"
-#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
+#include "tenon/ops/index/sort_attrs.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/sort_attrs.h"
-#include "tenon/ops/vision_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -5,7 +5,7 @@
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 
 namespace tenon::onnx_import {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
-#include "tenon/ops/extent_places.h"
+#include "tenon/ops/extents/extent_places.h"
 #include "tenon/passes/name_run_time_extents.h"
 
 namespace tenon::onnx_import {

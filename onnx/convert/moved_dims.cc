@@ -2,10 +2,10 @@
 #include "tenon/onnx/convert/moved_dims.h"
 
 #include "tenon/onnx/convert/symbolic_shapes.h"
-#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/transform_attrs.h"
 
 namespace tenon::onnx_import {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "tenon/ops/builders.h"
-#include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

@@ -3,7 +3,7 @@
 #include "tenon/onnx/convert/matmul.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/quantize/qnn_builders.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

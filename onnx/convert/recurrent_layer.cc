@@ -13,7 +13,7 @@
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -10,8 +10,8 @@
 #include "tenon/onnx/convert/resize_by_values.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/image/resize_to_extents_attrs.h"
 #include "tenon/ops/index_builders.h"
-#include "tenon/ops/resize_to_extents_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tenon/onnx/convert/node.h"
-#include "tenon/ops/image_attrs.h"
+#include "tenon/ops/image/image_attrs.h"
 
 namespace tenon::onnx_import {
 

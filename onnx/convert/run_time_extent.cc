@@ -8,7 +8,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/convert/part_of_value.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/count_up_attrs.h"
+#include "tenon/ops/extents/count_up_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

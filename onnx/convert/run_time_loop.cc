@@ -13,7 +13,7 @@
 #include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"

@@ -8,7 +8,7 @@
 #include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/attention.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

@@ -4,7 +4,7 @@
 
 #include "tenon/onnx/convert/part_of_value.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
 

@@ -1,9 +1,9 @@
 // Convolutions, transposed convolutions and pooling, in ONNX's one layout.
 #include "tenon/onnx/write/exporters.h"
-#include "tenon/ops/conv_rules.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/pool_attrs.h"
+#include "tenon/ops/pool/pool_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 

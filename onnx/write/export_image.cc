@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "tenon/onnx/write/exporters.h"
-#include "tenon/ops/image_attrs.h"
+#include "tenon/ops/image/image_attrs.h"
 #include "tenon/ops/known_ops.h"
 
 namespace tenon::onnx_export {

@@ -1,8 +1,9 @@
 // Matrix products, biases, normalisations and softmax.
 #include "tenon/onnx/write/exporters.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/norm_attrs.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
+#include "tenon/ops/norm/norm_attrs.h"
 
 namespace tenon::onnx_export {
 namespace {

@@ -1,6 +1,6 @@
 // Quantised values, as QDQ models have them.
 #include "tenon/onnx/write/exporters.h"
-#include "tenon/ops/qnn_attrs.h"
+#include "tenon/ops/quantize/qnn_attrs.h"
 #include "tenon/ops/registry.h"
 
 namespace tenon::onnx_export {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "tenon/onnx/write/exporters.h"
-#include "tenon/ops/recurrent_attrs.h"
+#include "tenon/ops/recurrent/recurrent_attrs.h"
 #include "tenon/ops/registry.h"
 
 namespace tenon::onnx_export {

@@ -2,7 +2,7 @@
 #include "tenon/onnx/tensor.h"
 #include "tenon/onnx/write/exporters.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/reduce_attrs.h"
+#include "tenon/ops/reduce/reduce_attrs.h"
 #include "tenon/ops/shape_rules.h"
 
 namespace tenon::onnx_export {

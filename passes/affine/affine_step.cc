@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/passes/simplify/constant_arithmetic.h"
 #include "tenon/support/strings.h"

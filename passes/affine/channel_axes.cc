@@ -4,10 +4,11 @@
 #include <array>
 #include <string>
 
-#include "tenon/ops/conv_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_attrs.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/layout.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/layout/layout.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
 #include "tenon/ops/pass_rules.h"
 #include "tenon/ops/registry.h"
 #include "tenon/ops/type_relation.h"

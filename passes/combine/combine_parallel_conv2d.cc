@@ -1,6 +1,7 @@
 #include "tenon/passes/combine/combine_parallel_conv2d.h"
 
 #include "tenon/ops/builders.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/passes/combine/combine_branches.h"

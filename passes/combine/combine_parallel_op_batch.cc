@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/combine/combine_branches.h"
 #include "tenon/passes/infer_type.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tenon/ir/visit.h"
-#include "tenon/ops/device_attrs.h"
+#include "tenon/ops/device/device_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

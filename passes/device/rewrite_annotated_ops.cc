@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tenon/ir/visit.h"
-#include "tenon/ops/device_attrs.h"
+#include "tenon/ops/device/device_attrs.h"
 #include "tenon/ops/known_ops.h"
 
 namespace tenon::passes {

@@ -4,10 +4,10 @@
 #include <typeinfo>
 
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/norm_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
+#include "tenon/ops/norm/norm_attrs.h"
 #include "tenon/ops/op.h"
-#include "tenon/ops/reduce_attrs.h"
+#include "tenon/ops/reduce/reduce_attrs.h"
 #include "tenon/ops/shape_rules.h"
 
 namespace tenon::passes {

@@ -1,6 +1,6 @@
 #include "tenon/passes/layout/alter_op_layout.h"
 
-#include "tenon/ops/alter_layout.h"
+#include "tenon/ops/layout/alter_layout.h"
 #include "tenon/ops/op.h"
 #include "tenon/passes/layout/blocked_conv.h"
 #include "tenon/passes/layout/rewrite_layouts.h"

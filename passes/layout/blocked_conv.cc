@@ -2,9 +2,9 @@
 
 #include <unordered_map>
 
-#include "tenon/ops/conv_rules.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/registry.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"

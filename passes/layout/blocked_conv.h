@@ -3,7 +3,7 @@
 #ifndef TENON_PASSES_LAYOUT_BLOCKED_CONV_H_
 #define TENON_PASSES_LAYOUT_BLOCKED_CONV_H_
 
-#include "tenon/ops/alter_layout.h"
+#include "tenon/ops/layout/alter_layout.h"
 #include "tenon/passes/layout/rewrite_layouts.h"
 
 namespace tenon::passes {

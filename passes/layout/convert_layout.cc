@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/layout.h"
-#include "tenon/ops/layout_choice.h"
+#include "tenon/ops/layout/layout.h"
+#include "tenon/ops/layout/layout_choice.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/layout/blocked_conv.h"
 #include "tenon/passes/layout/rewrite_layouts.h"

@@ -1,8 +1,8 @@
 #include "tenon/passes/layout/layout_moves.h"
 
 #include "tenon/ops/builders.h"
-#include "tenon/ops/layout.h"
-#include "tenon/ops/layout_attrs.h"
+#include "tenon/ops/layout/layout.h"
+#include "tenon/ops/layout/layout_attrs.h"
 #include "tenon/ops/op.h"
 #include "tenon/passes/infer_type.h"
 

@@ -1,6 +1,6 @@
 #include "tenon/passes/layout/placements.h"
 
-#include "tenon/ops/layout.h"
+#include "tenon/ops/layout/layout.h"
 
 namespace tenon::passes {
 

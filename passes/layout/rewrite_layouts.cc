@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "tenon/ir/visit.h"
-#include "tenon/ops/layout.h"
+#include "tenon/ops/layout/layout.h"
 #include "tenon/ops/op.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/layout/layout_moves.h"

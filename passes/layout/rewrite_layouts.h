@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "tenon/ir/module.h"
-#include "tenon/ops/alter_layout.h"
+#include "tenon/ops/layout/alter_layout.h"
 
 namespace tenon::passes {
 

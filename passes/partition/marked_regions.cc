@@ -3,7 +3,7 @@
 #include "tenon/passes/partition/marked_regions.h"
 
 #include "tenon/ir/visit.h"
-#include "tenon/ops/codegen_attrs.h"
+#include "tenon/ops/device/codegen_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/partition/union_find.h"
 #include "tenon/support/error.h"

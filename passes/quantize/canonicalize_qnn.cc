@@ -4,7 +4,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/pass_rules.h"
-#include "tenon/ops/qnn_attrs.h"
+#include "tenon/ops/quantize/qnn_attrs.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/legalize.h"
 #include "tenon/passes/quantize/qnn_arithmetic.h"

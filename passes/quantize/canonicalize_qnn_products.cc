@@ -19,10 +19,11 @@
 #include <optional>
 
 #include "tenon/ops/builders.h"
-#include "tenon/ops/conv_rules.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/passes/quantize/qnn_arithmetic.h"
 
 namespace tenon::passes {

@@ -12,7 +12,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/quantize/qnn_builders.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "tenon/ir/visit.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
 #include "tenon/passes/quantize/quantized_form.h"
 
 namespace tenon::passes {

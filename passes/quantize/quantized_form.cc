@@ -6,12 +6,12 @@
 #include <unordered_map>
 
 #include "tenon/ops/builders.h"
-#include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/pool_attrs.h"
-#include "tenon/ops/qnn_attrs.h"
+#include "tenon/ops/pool/pool_attrs.h"
+#include "tenon/ops/quantize/qnn_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/transform_attrs.h"
 #include "tenon/passes/quantize/qnn_arithmetic.h"
 
 namespace tenon::passes {

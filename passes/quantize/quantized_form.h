@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
-#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/quantize/qnn_builders.h"
 
 namespace tenon::passes {
 

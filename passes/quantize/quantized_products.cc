@@ -1,9 +1,11 @@
 #include "tenon/passes/quantize/quantized_products.h"
 
 #include "tenon/ops/builders.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
+#include "tenon/ops/quantize/qnn_builders.h"
 
 namespace tenon::passes {
 

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "tenon/ir/visit.h"
-#include "tenon/ops/conv_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_attrs.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/part_along.h"
 

@@ -8,11 +8,12 @@
 #include <optional>
 
 #include "tenon/ir/visit.h"
-#include "tenon/ops/batch_space_attrs.h"
-#include "tenon/ops/conv_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_attrs.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/registry.h"
+#include "tenon/ops/shape/batch_space_attrs.h"
 #include "tenon/ops/shape_rules.h"
 
 namespace tenon::passes {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "tenon/ir/visit.h"
+#include "tenon/ops/extents/run_time_cut.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/run_time_cut.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 
 namespace tenon::passes {
 namespace {

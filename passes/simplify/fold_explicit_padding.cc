@@ -6,11 +6,12 @@
 #include <optional>
 
 #include "tenon/ir/visit.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/pool_attrs.h"
+#include "tenon/ops/pool/pool_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/transform_attrs.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/simplify/constant_arithmetic.h"
 

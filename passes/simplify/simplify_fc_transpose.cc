@@ -7,7 +7,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

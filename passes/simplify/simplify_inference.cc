@@ -5,7 +5,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/norm_attrs.h"
+#include "tenon/ops/norm/norm_attrs.h"
 #include "tenon/ops/shape_rules.h"
 
 namespace tenon::passes {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/simplify/simplify_rules.h"
 

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"

@@ -6,8 +6,8 @@
 #include "tenon/strategies/onednn/narrow_sums.h"
 
 #include "tenon/ir/visit.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/lower_outputs.h"
 #include "tenon/strategies/onednn/operands.h"

@@ -1,7 +1,7 @@
 #include "tenon/strategies/onednn/products.h"
 
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
 
 namespace tenon::strategies::onednn {
 

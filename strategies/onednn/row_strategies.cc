@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/norm_attrs.h"
-#include "tenon/ops/pool_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
+#include "tenon/ops/norm/norm_attrs.h"
+#include "tenon/ops/pool/pool_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/onednn/operands.h"
 #include "tenon/strategies/onednn/strategy.h"

@@ -2,8 +2,8 @@
 
 #include <limits>
 
+#include "tenon/ops/conv/conv2d_attrs.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/onednn/narrow_sums.h"
 #include "tenon/strategies/onednn/operands.h"

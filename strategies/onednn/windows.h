@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tenon/ops/conv_attrs.h"
+#include "tenon/ops/conv/conv_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/onednn/adapter.h"
 #include "tenon/support/strings.h"

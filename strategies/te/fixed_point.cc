@@ -1,7 +1,7 @@
 // Products with fixed-point numbers: (x 2^left) m + 2^(right + 30), shifted right by 31 + right.
 #include <algorithm>
 
-#include "tenon/ops/fixed_point_attrs.h"
+#include "tenon/ops/quantize/fixed_point_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"

@@ -2,7 +2,7 @@
 // which is packed when the kernel is made.
 #include <cmath>
 
-#include "tenon/ops/fourier_attrs.h"
+#include "tenon/ops/reduce/fourier_attrs.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/matmul/product.h"
 #include "tenon/strategies/te_compute.h"

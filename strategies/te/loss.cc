@@ -1,7 +1,7 @@
 // Losses: sums over all targets.
 #include <functional>
 
-#include "tenon/ops/loss_attrs.h"
+#include "tenon/ops/norm/loss_attrs.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"

@@ -1,8 +1,8 @@
 // Normalisations, softmax and bias.
 #include <algorithm>
 
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/norm_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
+#include "tenon/ops/norm/norm_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"

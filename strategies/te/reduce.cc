@@ -2,7 +2,7 @@
 #include "tenon/te/reduce.h"
 
 #include "tenon/loop/visit.h"
-#include "tenon/ops/reduce_attrs.h"
+#include "tenon/ops/reduce/reduce_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"

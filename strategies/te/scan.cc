@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"

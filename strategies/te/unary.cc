@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tenon/ops/elementwise_attrs.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tenon/ops/builders.h"
-#include "tenon/ops/qnn_builders.h"
+#include "tenon/ops/quantize/qnn_builders.h"
 #include "tenon/passes/quantize/canonicalize_qnn.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"

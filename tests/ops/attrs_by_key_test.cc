@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
 #include "tenon/tests/relay_text.h"
 
 namespace tenon::ops {

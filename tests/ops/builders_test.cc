@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/ops/index_builders.h"
-#include "tenon/ops/pool_builders.h"
+#include "tenon/ops/pool/pool_builders.h"
 #include "tenon/passes/infer_type.h"
 
 namespace tenon::ops {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "tenon/ops/builders.h"
-#include "tenon/ops/layout_inference.h"
+#include "tenon/ops/layout/layout_inference.h"
 #include "tenon/tests/ops/result_type.h"
 #include "tenon/tests/ops/type_relation_rows.h"
 

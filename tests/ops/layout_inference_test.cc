@@ -1,10 +1,11 @@
-#include "tenon/ops/layout_inference.h"
+#include "tenon/ops/layout/layout_inference.h"
 
 #include <gtest/gtest.h>
 
-#include "tenon/ops/dilation_rules.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/upsampling_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/dilation_rules.h"
+#include "tenon/ops/image/upsampling_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
 
 namespace tenon::ops {
 namespace {

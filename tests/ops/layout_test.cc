@@ -1,5 +1,5 @@
 // Layout strings, and the type relations of the operators on blocked layouts.
-#include "tenon/ops/layout.h"
+#include "tenon/ops/layout/layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 #include "tenon/ops/builders.h"
 #include "tenon/ops/builtin.h"
-#include "tenon/ops/layout_inference.h"
+#include "tenon/ops/layout/layout_inference.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
 

@@ -12,7 +12,7 @@
 
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"

@@ -6,7 +6,7 @@
 
 #include "tenon/ops/folding_budget.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/transform_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::passes {

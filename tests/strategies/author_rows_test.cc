@@ -2,7 +2,7 @@
 #include "tenon/strategies/author_rows.h"
 
 #include "tenon/ir/text_format.h"
-#include "tenon/ops/layout_rules.h"
+#include "tenon/ops/layout/layout_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/layout/convert_layout.h"
 #include "tenon/strategies/register_op.h"

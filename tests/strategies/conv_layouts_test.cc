@@ -1,7 +1,6 @@
 // nn.conv2d by layout: what computes are called, in which order they add up, blocks of channels,
 // and which row takes which pair of layouts.
-#include "tenon/ops/layout.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/layout/layout.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"

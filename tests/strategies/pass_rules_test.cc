@@ -3,8 +3,8 @@
 
 #include "tenon/ir/text_format.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/dense_pack_attrs.h"
-#include "tenon/ops/layout_columns.h"
+#include "tenon/ops/layout/layout_columns.h"
+#include "tenon/ops/matmul/dense_pack_attrs.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/layout/alter_op_layout.h"
 #include "tenon/passes/layout/convert_layout.h"

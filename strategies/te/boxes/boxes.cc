@@ -3,7 +3,7 @@
 // steps are a recurrence over the flags of all boxes.
 #include <limits>
 
-#include "tenon/ops/vision_attrs.h"
+#include "tenon/ops/boxes/vision_attrs.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/sort/order.h"
 #include "tenon/strategies/te_compute.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "tenon/ops/detection_attrs.h"
+#include "tenon/ops/boxes/detection_attrs.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/boxes/survivors.h"
 #include "tenon/strategies/te/sort/order.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "tenon/jit/library_functions.h"
-#include "tenon/ops/detector_attrs.h"
+#include "tenon/ops/boxes/detector_attrs.h"
 #include "tenon/strategies/te/empty.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/extern.h"

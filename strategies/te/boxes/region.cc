@@ -1,6 +1,6 @@
 // Operators that write or move regions of a tensor. Every element of the result finds where it
 // comes from.
-#include "tenon/ops/region_rules.h"
+#include "tenon/ops/boxes/region_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"

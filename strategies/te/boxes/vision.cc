@@ -1,7 +1,7 @@
 // Operators on boxes in images. Their loops depend on values, so library functions run them.
 #include "tenon/jit/library_functions.h"
+#include "tenon/ops/boxes/vision_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/vision_attrs.h"
 #include "tenon/strategies/te/empty.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/extern.h"

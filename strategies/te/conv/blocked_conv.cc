@@ -1,9 +1,9 @@
 // 2-D convolutions over blocks of channels, and which blocks convolutions take.
-#include "tenon/ops/alter_layout.h"
-#include "tenon/ops/conv_rules.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/layout.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/layout/alter_layout.h"
+#include "tenon/ops/layout/layout.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te/conv/blocked_sum.h"
 #include "tenon/strategies/te/conv/conv.h"

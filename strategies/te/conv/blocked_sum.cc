@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tenon/ops/layout.h"
+#include "tenon/ops/layout/layout.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "tenon/ops/conv_rules.h"
-#include "tenon/ops/layout.h"
+#include "tenon/ops/conv/conv_rules.h"
+#include "tenon/ops/layout/layout.h"
 #include "tenon/strategies/te/shape/layout.h"
 #include "tenon/strategies/te_compute.h"
 

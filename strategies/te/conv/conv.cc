@@ -4,8 +4,9 @@
 
 #include <cctype>
 
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/ops/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te/conv/blocked_sum.h"
 #include "tenon/support/strings.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
 #include "tenon/strategies/te/conv/conv_sum.h"
 
 namespace tenon::strategies {

@@ -1,5 +1,5 @@
 // nn.conv1d and nn.conv3d as a direct sum over input channels and kernel taps.
-#include "tenon/ops/conv_rules.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/strategies/te/conv/blocked_sum.h"
 #include "tenon/strategies/te/conv/conv_sum.h"
 #include "tenon/support/strings.h"

@@ -14,7 +14,7 @@
 
 #include <vector>
 
-#include "tenon/ops/conv_rules.h"
+#include "tenon/ops/conv/conv_rules.h"
 #include "tenon/strategies/te_compute.h"
 
 namespace tenon::strategies {

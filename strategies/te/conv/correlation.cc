@@ -1,5 +1,5 @@
 // Correlation of two images: a sum over a patch and all channels.
-#include "tenon/ops/correlation_attrs.h"
+#include "tenon/ops/conv/correlation_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"

@@ -2,7 +2,7 @@
 // or its taps count as zeros. Cubic taps leave the data one by one, other coordinates as a whole.
 #include <utility>
 
-#include "tenon/ops/image_attrs.h"
+#include "tenon/ops/image/image_attrs.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 

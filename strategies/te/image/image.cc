@@ -1,9 +1,9 @@
 // Images of another size.
 #include "tenon/loop/visit.h"
-#include "tenon/ops/image_attrs.h"
-#include "tenon/ops/resize_to_extents_attrs.h"
+#include "tenon/ops/image/image_attrs.h"
+#include "tenon/ops/image/resize_to_extents_attrs.h"
+#include "tenon/ops/image/upsampling_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/upsampling_attrs.h"
 #include "tenon/strategies/te/image/resample.h"
 
 namespace tenon::strategies {

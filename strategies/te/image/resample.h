@@ -20,7 +20,7 @@ struct ResampledAxis {
   double start = 0, end = 1;  // the region of tf_crop_and_resize
 };
 
-// The values are those of ops/image_attrs.h.
+// The values are those of ops/image/image_attrs.h.
 struct Resampling {
   std::string method, coordinates, rounding;
   double cubic_alpha = -0.5;

@@ -1,8 +1,8 @@
 // Parts of images resampled to one size, and grids of points under affine maps.
 //
 // A box covers the coordinates from y1 (H - 1) to y2 (H - 1), as in TensorFlow's crop_and_resize.
+#include "tenon/ops/image/warp_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/warp_attrs.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 

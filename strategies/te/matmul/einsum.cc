@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "tenon/ops/einsum_rules.h"
+#include "tenon/ops/matmul/einsum_rules.h"
 #include "tenon/strategies/te/matmul/product.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"

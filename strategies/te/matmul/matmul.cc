@@ -1,7 +1,7 @@
 // Matrix products (te/product.cc).
-#include "tenon/ops/alter_layout.h"
-#include "tenon/ops/dense_pack_attrs.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/layout/alter_layout.h"
+#include "tenon/ops/matmul/dense_pack_attrs.h"
+#include "tenon/ops/matmul/matmul_attrs.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/te/matmul/product.h"
 #include "tenon/strategies/te_compute.h"

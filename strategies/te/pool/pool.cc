@@ -1,8 +1,8 @@
 // Pooling into bins and over whole images, and dilation. Windows: windows.cc.
 #include "tenon/strategies/te/pool/pool.h"
 
-#include "tenon/ops/dilation_rules.h"
-#include "tenon/ops/pool_rules.h"
+#include "tenon/ops/conv/dilation_rules.h"
+#include "tenon/ops/pool/pool_rules.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"

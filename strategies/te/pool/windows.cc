@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "tenon/ops/pool_rules.h"
+#include "tenon/ops/pool/pool_rules.h"
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/pool/pool.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tenon/ops/recurrent_attrs.h"
+#include "tenon/ops/recurrent/recurrent_attrs.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"

@@ -2,7 +2,7 @@
 // element (n, q * block + r, ...) of the other form, with the positions r of a block in row-major
 // order. In the channels, it is element (n, r * C + c, ...), or with mode CRD (n, c * block^2 + r,
 // ...).
-#include "tenon/ops/batch_space_attrs.h"
+#include "tenon/ops/shape/batch_space_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"

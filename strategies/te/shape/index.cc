@@ -1,10 +1,10 @@
 // Operators that select elements by index, create them, or pad.
 #include <functional>
 
-#include "tenon/ops/index_attrs.h"
-#include "tenon/ops/sequence_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
+#include "tenon/ops/index/sequence_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/transform_attrs.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 

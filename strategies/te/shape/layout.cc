@@ -2,8 +2,8 @@
 #include "tenon/strategies/te/shape/layout.h"
 
 #include "tenon/loop/simplify/simplify.h"
-#include "tenon/ops/layout.h"
-#include "tenon/ops/layout_attrs.h"
+#include "tenon/ops/layout/layout.h"
+#include "tenon/ops/layout/layout_attrs.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 

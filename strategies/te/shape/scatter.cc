@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "tenon/jit/library_functions.h"
-#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te/empty.h"
 #include "tenon/strategies/te_compute.h"

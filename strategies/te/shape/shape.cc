@@ -1,9 +1,9 @@
 // Operators that rearrange elements. Each result element reads one input element; the index
 // arithmetic is left to the simplifier.
 #include "tenon/loop/visit.h"
-#include "tenon/ops/extent_attrs.h"
+#include "tenon/ops/extents/extent_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/transform_attrs.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 

@@ -4,7 +4,7 @@
 // since it multiplies them at once. Sums and transposition take the row of each entry from another
 // library function; the rest is a scattering.
 #include "tenon/jit/library_functions.h"
-#include "tenon/ops/sparse_attrs.h"
+#include "tenon/ops/index/sparse_attrs.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/shape/scatter.h"
 #include "tenon/strategies/te_compute.h"

@@ -3,7 +3,7 @@
 // unique sorts, and then only reads. Elements that differ from the one before them begin a group,
 // the running count of these is the group of each sorted element, and the inverse of a permutation
 // is the order of its values. searchsorted halves the ranges of all values in step.
-#include "tenon/ops/sort_attrs.h"
+#include "tenon/ops/index/sort_attrs.h"
 #include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/empty.h"
 #include "tenon/strategies/te/sort/order.h"

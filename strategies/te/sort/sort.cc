@@ -1,6 +1,6 @@
 // Operators that order elements. Results read the elements by the order that is found.
+#include "tenon/ops/index/sort_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/sort_attrs.h"
 #include "tenon/strategies/te/empty.h"
 #include "tenon/strategies/te/sort/order.h"
 #include "tenon/strategies/te_compute.h"

@@ -4,7 +4,7 @@
 #include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/reshape_to.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/index_attrs.h"
+#include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/op.h"
 #include "tenon/passes/infer_type.h"

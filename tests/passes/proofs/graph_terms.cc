@@ -4,14 +4,15 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "tenon/ops/conv_rules.h"
-#include "tenon/ops/elementwise_attrs.h"
-#include "tenon/ops/nn_attrs.h"
-#include "tenon/ops/norm_attrs.h"
-#include "tenon/ops/qnn_attrs.h"
-#include "tenon/ops/reduce_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_rules.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
+#include "tenon/ops/norm/nn_attrs.h"
+#include "tenon/ops/norm/norm_attrs.h"
+#include "tenon/ops/quantize/qnn_attrs.h"
+#include "tenon/ops/reduce/reduce_attrs.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/ops/transform_attrs.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::passes {

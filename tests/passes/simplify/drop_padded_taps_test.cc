@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "tenon/ops/builders.h"
-#include "tenon/ops/conv_attrs.h"
-#include "tenon/ops/nn_attrs.h"
+#include "tenon/ops/conv/conv2d_attrs.h"
+#include "tenon/ops/conv/conv_attrs.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/passes/algebra_testing.h"
