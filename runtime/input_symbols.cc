@@ -52,10 +52,10 @@ Dim::Values InputSymbols::Solve(const Inputs& inputs) const {
       if (!name || !values.emplace(*name, shape[i]).second) continue;
       found_at.emplace(*name, std::pair(&input, i));
       if (shape[i] < Dim::Symbol(*name).LowerBound())
-        throw InvalidArgument(StrCat("input '", input.name, "' has no elements on axis ", i, "; ",
-                                     *name,
-                                     " must be at least 1 (for empty inputs compile the model ",
-                                     "for their shapes, or name the extent #", *name, ")"));
+        throw InvalidArgument(StrCat(
+            "input '", input.name, "' has no elements on axis ", i, "; ", *name,
+            " must be at least 1 (for empty inputs compile the model ",
+            "for their shapes, or name the extent #", *name, ", as --dim ", *name, "=0.. does)"));
     }
   }
   for (const InputInfo& input : inputs_) {

@@ -2,6 +2,7 @@
 // (Moore, "Interval Analysis", 1966).
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "tenon/support/dim.h"
 
@@ -124,6 +125,70 @@ Range RangeOf(const Dim& dim) {
   return sum;
 }
 
+using Terms = std::vector<Dim::Term>;
+
+bool AreSame(const std::vector<DimAtomRef>& a, const std::vector<DimAtomRef>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const DimAtomRef& x, const DimAtomRef& y) {
+                      return x->kind == y->kind && x->text == y->text;
+                    });
+}
+
+// Whether all numbers fit.
+bool Add(const Dim& dim, std::int64_t factor, Terms* sum) {
+  const Terms terms = dim.is_static() ? Terms{{{}, dim.value()}} : dim.terms();
+  for (const Dim::Term& term : terms) {
+    std::int64_t added = 0;
+    if (__builtin_mul_overflow(term.coefficient, factor, &added)) return false;
+    const auto held = std::find_if(sum->begin(), sum->end(), [&](const Dim::Term& other) {
+      return AreSame(term.atoms, other.atoms);
+    });
+    if (held == sum->end()) {
+      sum->push_back({term.atoms, added});
+    } else if (__builtin_add_overflow(held->coefficient, added, &held->coefficient)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<std::int64_t> LeastOf(const Terms& terms) {
+  std::int64_t sum = 0;
+  for (const Dim::Term& term : terms) {
+    if (term.coefficient == 0) continue;
+    const std::optional<std::int64_t> least = RangeOf(term).least;
+    if (!least || __builtin_add_overflow(sum, *least, &sum)) return std::nullopt;
+  }
+  return sum;
+}
+
+// Intervals do not know that the terms of n - min(n, 7) depend on each other. So one argument takes
+// the place of max or min at a time: where it may be either (`lessens`), both bounds must hold, and
+// otherwise either one does. Nothing is said past `splits`, each of which doubles the time.
+std::optional<std::int64_t> LeastOf(const Terms& terms, int splits) {
+  const std::optional<std::int64_t> least = LeastOf(terms);
+  if (splits == 0 || terms.size() < 2) return least;
+  for (const bool lessens : {true, false}) {
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const std::int64_t factor = terms[i].coefficient;
+      if (terms[i].atoms.size() != 1 || factor == 0) continue;
+      const DimAtom& atom = *terms[i].atoms[0];
+      if (atom.kind != DimAtomKind::kMin && atom.kind != DimAtomKind::kMax) continue;
+      if (lessens != ((atom.kind == DimAtomKind::kMin) == (factor > 0))) continue;
+      Terms rest = terms;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+      const auto with = [&](const Dim& argument) -> std::optional<std::int64_t> {
+        Terms sum = rest;
+        return Add(argument, factor, &sum) ? LeastOf(sum, splits - 1) : std::nullopt;
+      };
+      const std::optional<std::int64_t> a = with(atom.a), b = with(atom.b);
+      // An unknown bound is below all others.
+      return std::max(least, lessens ? std::min(a, b) : std::max(a, b));
+    }
+  }
+  return least;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> Dim::Evaluate(const Values& values) const {
@@ -163,6 +228,9 @@ void Dim::AddSymbols(std::set<std::string>* names) const {
   }
 }
 
-std::optional<std::int64_t> Dim::LowerBound() const { return RangeOf(*this).least; }
+std::optional<std::int64_t> Dim::LowerBound() const {
+  constexpr int kMaxSplits = 4;
+  return is_symbolic() ? LeastOf(terms(), kMaxSplits) : RangeOf(*this).least;
+}
 
 }  // namespace tenon

@@ -317,7 +317,9 @@ std::vector<Dim> ParseExtents(const std::string& text, bool symbolic) {
   }
   std::vector<Dim> extents;
   for (const std::string& part : PartsOf(text)) {
-    const bool is_name = !part.empty() && is_letter(static_cast<unsigned char>(part[0]));
+    // The name of an extent that may be 0 begins with #.
+    const std::size_t first = part.starts_with('#') ? 1 : 0;
+    const bool is_name = part.size() > first && is_letter(static_cast<unsigned char>(part[first]));
     extents.push_back(is_name ? Dim::Symbol(part) : Dim(ParseShape(part, "--shape").at(0)));
   }
   return extents;
@@ -339,7 +341,11 @@ void AddDim(const std::string& name, const std::string& text, onnx_import::Impor
       throw InvalidArgument(
           StrCat("--dim: ", text, " is no range of ", name, "; one is 1..512, 1.. or ..512"));
   }
-  const std::string variable = Dim::Symbol(name).ToString();  // in quotes where names need them
+  // The value 0 is that of names that begin with #.
+  const bool may_be_none = !least.empty() && ParseNumber<std::int64_t>(least) == 0;
+  const Dim meant = Dim::Symbol(may_be_none && !name.starts_with('#') ? "#" + name : name);
+  if (meant.symbol() != name) options->dims[name] = meant;
+  const std::string variable = meant.ToString();  // in quotes where names need them
   if (!least.empty()) options->limits.push_back(StrCat(least, " <= ", variable));
   if (!most.empty()) options->limits.push_back(StrCat(variable, " <= ", most));
 }

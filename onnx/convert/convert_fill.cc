@@ -104,15 +104,36 @@ Expr IntegerRange(std::int64_t start, std::int64_t limit, std::int64_t step) {
   return Vector(values);
 }
 
-// Between bounds that are expressions of extents; nothing for any others.
+// An input as an integer: itself, or what a whole real number was cast from. So an extent past 2^24
+// stays what it is, where float32 would round it.
+std::optional<Expr> WholeNumber(const Node& node, std::size_t i) {
+  const Expr& e = node.input(i);
+  const DataType type = DataTypeOf(e);
+  if (!type.is_float()) return e;
+  if (type.bits() < 32) return std::nullopt;
+  if (e.As<ir::ConstantNode>() != nullptr) {
+    const double number = node.ConstantScalar(i);
+    if (std::trunc(number) != number || std::abs(number) >= 0x1p62) return std::nullopt;
+    return Integer(static_cast<std::int64_t>(number));
+  }
+  const auto* cast = e.As<ir::CallNode>();
+  if (cast == nullptr || !(cast->callee == ops::Known().cast)) return std::nullopt;
+  return DataTypeOf(cast->args[0]).is_float() ? std::nullopt : std::optional(cast->args[0]);
+}
+
+// Between bounds that are numbers or expressions of extents; nothing for any others.
 std::optional<Expr> RangeOfExtents(const Node& node) {
   std::vector<Dim> bounds;
+  std::vector<Expr> integers;
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto value = DimsOfValue(node.input(i));
+    const std::optional<Expr> integer = WholeNumber(node, i);
+    const auto value = integer ? DimsOfValue(*integer) : std::nullopt;
     if (!value || value->size() != 1) return std::nullopt;
     bounds.push_back((*value)[0]);
+    integers.push_back(*integer);
   }
-  if (IsStatic(bounds)) return std::nullopt;
+  if (IsStatic(bounds))
+    return IntegerRange(bounds[0].value(), bounds[1].value(), bounds[2].value());
   const Dim& step = bounds[2];
   if (!step.is_static()) return std::nullopt;
   if (step.value() == 0) throw InvalidArgument("the step is zero");
@@ -120,9 +141,7 @@ std::optional<Expr> RangeOfExtents(const Node& node) {
   const std::int64_t least =
       std::abs(std::clamp(step.value(), -ops::kLongestStep, ops::kLongestStep));
   const Dim count = Max(CeilDiv(span, least), 0);
-  const auto wide = [&](std::size_t i) {
-    return ops::Reshape(ops::Cast(node.input(i), Int64), {1});
-  };
+  const auto wide = [&](std::size_t i) { return ops::Reshape(ops::Cast(integers[i], Int64), {1}); };
   const Expr places = node.Typed(Places(node.extents(), count));
   return ops::Add(ops::Multiply(places, node.Typed(wide(2))), node.Typed(wide(0)));
 }

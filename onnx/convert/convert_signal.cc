@@ -214,13 +214,15 @@ std::vector<Expr> Dft(Node& node) {
   return {node.Typed(ops::Concatenate({whole(real), whole(imaginary)}, rank - 1))};
 }
 
-// The signal is (batch, length, 1 or 2). Each of its frames, which may overlap, is multiplied by
-// the window and transformed.
+// The signal is (batch, length, 1 or 2), or (batch, length), as PyTorch writes it. Each of its
+// frames, which may overlap, is multiplied by the window and transformed.
 std::vector<Expr> Stft(Node& node) {
-  const Expr& x = node.input(0);
+  const Expr& given = node.input(0);
+  const Expr x = RankOf(given) == 2 ? node.Typed(ops::ExpandDims(given, -1)) : given;
   const std::vector<Dim> shape = DimsOf(x);
   if (shape.size() != 3)
-    throw Unimplemented("the signal must have the shape (batch, length, 1 or 2)");
+    throw Unimplemented(StrCat("the signal is ", ir::ToString(given.checked_type()),
+                               "; it must have the shape (batch, length, 1 or 2)"));
   const bool is_complex = IsComplex(shape[2]);
   const bool has_window = node.has_input(2);
   if (!has_window && !node.has_input(3))

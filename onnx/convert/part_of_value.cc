@@ -32,10 +32,12 @@ std::optional<Dims> OfConstant(const NDArray& data) {
   return std::nullopt;
 }
 
-// "?" for each integer of few whose number is known; nothing for other types.
+// "?" for each integer of few whose number is known; nothing for other types. Extents do not fit
+// those of 8 and 16 bits, and may be below 0 where unsigned ones are not.
 std::optional<Dims> Unknown(const ir::Type& type) {
   const auto* tensor = type.As<ir::TensorTypeNode>();
-  if (tensor == nullptr || !tensor->dtype.is_integral() || !IsStatic(tensor->shape))
+  if (tensor == nullptr || !(tensor->dtype == Int64 || tensor->dtype == Int32) ||
+      !IsStatic(tensor->shape))
     return std::nullopt;
   std::int64_t count = 1;
   for (const Dim& extent : tensor->shape) {
@@ -77,6 +79,8 @@ std::optional<Dim> Quotient(const Dim& a, const Dim& b) {
   if (b.value() < 1) return std::nullopt;
   return FloorDiv(a, b.value());
 }
+
+std::optional<Dim> Difference(const Dim& a, const Dim& b) { return a - b; }
 
 // Rounded toward zero, as integers are divided.
 std::optional<Dim> Truncated(const Dim& a, const Dim& b) {
@@ -136,12 +140,13 @@ std::optional<Dims> OfCall(const ir::CallNode& call, const Values& values) {
     for (const Dim& dim : *a) product = Fitting(product * dim);
     return Dims{product};
   }
+  if (call.callee == known.negative) return Pairwise({0}, *a, Difference);
   const std::optional<Dims> b = call.args.size() == 2 ? of(1) : std::nullopt;
   if (!b) return std::nullopt;
   using Pair = std::optional<Dim> (*)(const Dim&, const Dim&);
   const std::pair<const Expr&, Pair> rows[] = {
       {known.add, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return x + y; }},
-      {known.subtract, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return x - y; }},
+      {known.subtract, Difference},
       {known.multiply, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return x * y; }},
       {known.maximum, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return Max(x, y); }},
       {known.minimum, [](const Dim& x, const Dim& y) -> std::optional<Dim> { return Min(x, y); }},

@@ -64,6 +64,16 @@ TEST(DimTest, BoundsAreThoseOfEachFactor) {
   EXPECT_EQ(((n - 3) * w).LowerBound(), std::nullopt);
 }
 
+// The rows of a table of 9 that belong to the last n of k + n places, beside n of them.
+TEST(DimTest, BoundsOfSumsTakeOneArgumentOfExtremaAtATime) {
+  EXPECT_EQ((n - Min(n, 7)).LowerBound(), 0);
+  EXPECT_EQ((Max(n, 7) - n).LowerBound(), 0);
+  EXPECT_EQ((Min(n, 7) - n).LowerBound(), std::nullopt);
+  EXPECT_EQ((n - Min(k + n, 9) + Min(k, 9)).LowerBound(), 0);
+  EXPECT_EQ(Max(Min(k + n, 9) - Min(k, 9), n), n);
+  EXPECT_EQ(Max(Min(k + n, 9) - Min(k, 7), n).symbol(), std::nullopt);
+}
+
 TEST(DimTest, CountsThatValuesDecideMayBeNone) {
   EXPECT_EQ(k.LowerBound(), 0);
   EXPECT_EQ(n.LowerBound(), 1);

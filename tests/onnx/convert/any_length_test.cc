@@ -238,5 +238,32 @@ TEST(AnyLengthTest, MasksMayNameTheirKeysThemselves) {
   }
 }
 
+// As GPT-2 is exported: the rows of a table of 16 that belong to t tokens after a past of p are
+// added to t tokens, whose heads are joined again then.
+TEST(AnyLengthTest, PartsOfTablesAreAsLongAsTheirTokens) {
+  for (const char* past : {"p", "#p"}) {
+    Model model(13);
+    NamedInput(model, "x", {"b", "t", "2", "3"});
+    NamedInput(model, "past", {"b", past, "2"}).Output("y");
+    model.Initializer("table", Random({16, 1, 1}, 3));
+    model.Integers("0", {0}).Integers("1", {1}).Integers("-1", {-1});
+    for (const std::string name : {"x", "past"}) {
+      model.Node("Shape", {name}, {name + " shape"});
+      model.Node("Gather", {name + " shape", "1"}, {name + " length"});
+    }
+    model.Node("Add", {"past length", "x length"}, {"end"});
+    model.Node("Slice", {"table", "past length", "end", "0"}, {"rows"});
+    model.Node("Add", {"x", "rows"}, {"moved"});
+    model.Node("Gather", {"x shape", "0"}, {"batch"});
+    SetInt(model.Node("Concat", {"batch", "x length", "-1"}, {"target"}), "axis", 0);
+    model.Node("Reshape", {"moved", "target"}, {"y"});
+    std::vector<runtime::Inputs> runs;
+    for (const auto& [t, p] : {std::pair(1, 1), std::pair(3, 5), std::pair(7, 9), std::pair(4, 0)})
+      if (p > 0 || past[0] == '#')
+        runs.push_back({{"x", Random({2, t, 2, 3}, 1)}, {"past", Random({2, p, 2}, 2)}});
+    ExpectRightForAll(model, runs, true);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

@@ -235,6 +235,17 @@ TEST(AnyWindowTest, FramesOfSignalsOfAnyLengthAreTransformed) {
   }
 }
 
+// As PyTorch writes signals.
+TEST(AnyWindowTest, FramesOfRealSignalsNeedNoAxisOfParts) {
+  Model model(17);
+  NamedInput(model, "x", {"n", "length"}).Output("y");
+  model.Initializer("step", NDArray::Scalar<std::int64_t>(4));
+  model.Constant("window", Random({6}, 2));
+  model.Node("STFT", {"x", "step", "window"}, {"y"}, "frames");
+  const auto results = ExpectRightForAll(model, Signals({{1, 6}, {2, 9}, {3, 10}}));
+  EXPECT_EQ(results.at(2).at(0).shape(), (Shape{3, 2, 4, 2}));
+}
+
 TEST(AnyWindowTest, AnyNumberOfSignalsIsTransformed) {
   for (const std::int64_t axis : {1, 2}) {
     for (const std::int64_t inverse : {0, 1}) {

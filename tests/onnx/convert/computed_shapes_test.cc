@@ -14,6 +14,12 @@ std::vector<runtime::Inputs> Images(const std::vector<Shape>& sizes) {
   return runs;
 }
 
+std::vector<runtime::Inputs> Pairs(const std::vector<std::int64_t>& rows) {
+  std::vector<runtime::Inputs> runs;
+  for (const std::int64_t n : rows) runs.push_back({{"x", Random({n, 2}, 1)}});
+  return runs;
+}
+
 Model ImageModel(int opset = 13) {
   Model model(opset);
   NamedInput(model, "x", {"n", "h", "w", "3"}).Output("y");
@@ -110,6 +116,71 @@ TEST(ComputedShapesTest, ElementsMoveAmongArraysOfAnyRank) {
   model.Node("Reshape", {"x", "target"}, {"y"});
   const auto results = ExpectRightForAll(model, Images({{1, 4, 5}, {2, 8, 12}, {3, 1, 7}}), true);
   EXPECT_EQ(results.at(1).at(0).shape(), (Shape{2, 8, 36}));
+}
+
+// The rows of x in these types, one after the other, are the extent of the result.
+Model CountedModel(const std::vector<std::pair<const char*, int>>& casts) {
+  Model model(13);
+  NamedInput(model, "x", {"n", "2"}).Output("y");
+  model.Integers("0", {0});
+  model.Node("Shape", {"x"}, {"shape"});
+  model.Node("Gather", {"shape", "0"}, {"row"});
+  std::string last = "row";
+  for (const auto& [name, type] : casts) {
+    SetInt(model.Node("Cast", {last}, {name}), "to", type);
+    last = name;
+  }
+  model.Node("Reshape", {last, "one"}, {"count"});
+  model.Integers("one", {1});
+  model.Node("ConstantOfShape", {"count"}, {"y"});
+  return model;
+}
+
+TEST(ComputedShapesTest, AnExtentInANarrowTypeWrapsAround) {
+  for (const int narrow : {TensorProto::UINT8, TensorProto::INT8, TensorProto::UINT16}) {
+    const Model model = CountedModel({{"narrow", narrow}, {"wide", TensorProto::INT64}});
+    ExpectRightForAll(model, Pairs({5, 300, 70000}), true);
+  }
+  const Model kept = CountedModel({{"narrow", TensorProto::INT32}, {"wide", TensorProto::INT64}});
+  ExpectRightForAll(kept, Pairs({5, 300, 70000}), true);
+}
+
+// Places of pixels, as grids of samples begin with them, and distances between places.
+TEST(ComputedShapesTest, RealNumbersCountUpToExtents) {
+  for (const int type : {TensorProto::FLOAT, TensorProto::DOUBLE}) {
+    Model model(13);
+    NamedInput(model, "x", {"n", "2"}).Output("up").Output("down");
+    model.Integers("0", {0}).Integers("1", {1}).Integers("-1", {-1});
+    model.Node("Shape", {"x"}, {"shape"});
+    model.Node("Gather", {"shape", "0"}, {"row"});
+    model.Node("Squeeze", {"row"}, {"n"});
+    model.Node("Neg", {"n"}, {"below"});
+    for (const std::string name : {"0", "1", "-1"}) {
+      model.Node("Squeeze", {name}, {name + " scalar"});
+      SetInt(model.Node("Cast", {name + " scalar"}, {name + " real"}), "to", type);
+    }
+    for (const std::string name : {"n", "below"})
+      SetInt(model.Node("Cast", {name}, {name + " real"}), "to", type);
+    model.Node("Range", {"0 real", "n real", "1 real"}, {"up"});
+    model.Node("Range", {"n real", "below real", "-1 real"}, {"down"});
+    const auto results = ExpectRightForAll(model, Pairs({1, 2, 31}), true);
+    EXPECT_EQ(results.at(2).at(1).shape(), Shape{62});
+    EXPECT_TRUE(Lower(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))).ok());
+  }
+}
+
+// Of an array whose other extents are variables.
+TEST(ComputedShapesTest, ANumberAmongVariablesIsANumber) {
+  Model model(13);
+  NamedInput(model, "x", {"n", "2"}).Output("y");
+  model.Node("Shape", {"x"}, {"shape"});
+  model.Initializer("at", NDArray::Scalar<std::int64_t>(1));
+  model.Initializer("0", NDArray::Scalar<std::int64_t>(0));
+  model.Node("Gather", {"shape", "at"}, {"columns"});
+  SetInt(model.Node("Cast", {"columns"}, {"same"}), "to", TensorProto::INT64);
+  model.Node("Range", {"0", "same", "at"}, {"y"});
+  const ir::Module module = passes::InferType(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes())));
+  EXPECT_EQ(ir::ToString(module.Main().body.checked_type()), "Tensor[(2), int64]");
 }
 
 }  // namespace
