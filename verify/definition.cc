@@ -87,6 +87,13 @@ Whole Saturated(Real value, DataType type) {
   return static_cast<Whole>(Within(std::trunc(value), type));
 }
 
+Number Converted(const Number& value, DataType from, DataType to) {
+  if (from.is_float())
+    return to.is_float() ? Number{.real = value.real} : Number{.whole = Saturated(value.real, to)};
+  if (to.is_float()) return {.real = static_cast<Real>(value.whole)};
+  return {.whole = Wrapped(value.whole, to)};
+}
+
 void AddConverted(Real value, Real tolerance, DataType type, Definition* to) {
   const Real near = std::round(value);
   const bool is_exact = tolerance == 0 || std::abs(value - near) > tolerance;

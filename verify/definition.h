@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ Whole Wrapped(Whole value, DataType type);
 Real Within(Real value, DataType type);
 // Of a real number without its fraction; 0 for NaN.
 Whole Saturated(Real value, DataType type);
+// As a cast has it, before it is rounded.
+Number Converted(const Number& value, DataType from, DataType to);
 
 // Of an attribute with a number for each axis, or one for all: that of axis `d`.
 inline std::int64_t OfAxis(const ops::Ints& numbers, std::size_t d) {
@@ -48,6 +51,7 @@ inline std::int64_t OfAxis(const ops::Ints& numbers, std::size_t d) {
 struct Definition {
   std::vector<Number> elements;
   std::vector<Real> tolerances;
+  std::optional<Shape> shape = std::nullopt;  // of the result, where the definition says it
 
   void Add(const Number& element, Real tolerance) {
     elements.push_back(element);
@@ -74,6 +78,15 @@ struct DefinedCall {
 using Define = std::function<std::vector<Definition>(const DefinedCall& call)>;
 using DefinitionTable = std::map<std::string, Define>;
 
+// These hold for all values of the arguments.
+void AddBlockDefinitions(DefinitionTable* table);
+void AddCreatedDefinitions(DefinitionTable* table);
+void AddMovedDefinitions(DefinitionTable* table);
+void AddOrderedDefinitions(DefinitionTable* table);
+void AddReshapedDefinitions(DefinitionTable* table);
+void AddScatteredDefinitions(DefinitionTable* table);
+void AddTakenDefinitions(DefinitionTable* table);
+// The others are held against calls whose values are drawn for them.
 void AddBoxDefinitions(DefinitionTable* table);
 void AddDetectionDefinitions(DefinitionTable* table);
 void AddIndexedDefinitions(DefinitionTable* table);

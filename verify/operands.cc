@@ -15,6 +15,19 @@ ops::Ints EachOf(std::int64_t count, const ops::Ints& of, Random& random) {
   return values;
 }
 
+DataType AnyElementType(Random& random) {
+  return random.Of(std::vector<DataType>{Float32, Float32, Float32, Float64, Float16, BFloat16,
+                                         Int32, Int64, Int8, Int16, UInt8, UInt16, UInt32, UInt64,
+                                         Bool});
+}
+
+NDArray AnyElements(const Shape& shape, DataType type, Random& random) {
+  NDArray array = RandomArray(shape, type, random);
+  if (random.Chance(20)) array = WithEnds(array, random);
+  if (type.is_float() && random.Chance(20)) array = WithSpecialValues(array, random);
+  return array;
+}
+
 Shape ShapeInLayout(const std::string& layout, const std::map<char, std::int64_t>& extents) {
   Shape shape;
   for (const char axis : layout) shape.push_back(extents.at(axis));
@@ -26,11 +39,13 @@ const OperandDrawer* FindOperandDrawer(const std::string& op) {
     auto* t = new OperandTable;
     AddBoxOperands(t);
     AddIndexedOperands(t);
+    AddMovedOperands(t);
     AddQuantizedOperands(t);
     AddQuantizedProducts(t);
     AddRecurrentOperands(t);
     AddRegionOperands(t);
     AddSparseOperands(t);
+    AddTakenOperands(t);
     AddWindowOperands(t);
     return t;
   }();

@@ -46,6 +46,10 @@ inline attrs::Value ListOf(const ops::Ints& values) {
 Shape AnyShape(Random& random, std::int64_t least_rank = 0);
 // `count` of these values.
 ops::Ints EachOf(std::int64_t count, const ops::Ints& of, Random& random);
+// Of any type of elements.
+DataType AnyElementType(Random& random);
+// As RandomArray; some elements are the ends of their type, NaN or infinite.
+NDArray AnyElements(const Shape& shape, DataType type, Random& random);
 // In the layout whose letters have these extents: "NHWC".
 Shape ShapeInLayout(const std::string& layout, const std::map<char, std::int64_t>& extents);
 
@@ -59,11 +63,13 @@ const OperandDrawer* FindOperandDrawer(const std::string& op);
 // The rows of a family; FindOperandDrawer calls these.
 void AddBoxOperands(OperandTable* table);
 void AddIndexedOperands(OperandTable* table);
+void AddMovedOperands(OperandTable* table);
 void AddQuantizedOperands(OperandTable* table);
 void AddQuantizedProducts(OperandTable* table);
 void AddRecurrentOperands(OperandTable* table);
 void AddRegionOperands(OperandTable* table);
 void AddSparseOperands(OperandTable* table);
+void AddTakenOperands(OperandTable* table);
 void AddWindowOperands(OperandTable* table);
 
 }  // namespace tenon::verify

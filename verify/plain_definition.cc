@@ -197,12 +197,6 @@ Number Clipped(const Number& x, const ops::ClipAttrs& attrs, DataType type) {
   return Smaller(Greater(x, bound(attrs.a_min)), bound(attrs.a_max));
 }
 
-Number Converted(const Number& x, DataType from, DataType to) {
-  if (from.is_float())
-    return to.is_float() ? Number{.real = x.real} : Number{Saturated(x.real, to)};
-  return to.is_float() ? Number{.real = static_cast<Real>(x.whole)} : Number{Wrapped(x.whole, to)};
-}
-
 class Definer {
  public:
   Definer(const ir::CallNode& call, const std::vector<NDArray>& args, const NDArray& result)
@@ -333,6 +327,22 @@ std::string ToText(const Number& value, DataType type) {
   return type.is_float() ? StrCat(static_cast<double>(value.real)) : ToText(value.whole);
 }
 
+// Definitions of calls that hold for all values of their arguments.
+const DefinitionTable& AnyValueTable() {
+  static const auto& table = *[] {
+    auto* t = new DefinitionTable;
+    AddBlockDefinitions(t);
+    AddCreatedDefinitions(t);
+    AddMovedDefinitions(t);
+    AddOrderedDefinitions(t);
+    AddReshapedDefinitions(t);
+    AddScatteredDefinitions(t);
+    AddTakenDefinitions(t);
+    return t;
+  }();
+  return table;
+}
+
 const DefinitionTable& CallTable() {
   static const auto& table = *[] {
     auto* t = new DefinitionTable;
@@ -353,7 +363,9 @@ const DefinitionTable& CallTable() {
 
 std::vector<Definition> DefinitionsOf(const DefinedCall& of) {
   const std::string& op = of.call.op()->name;
-  if (const auto row = CallTable().find(op); row != CallTable().end()) return row->second(of);
+  for (const DefinitionTable* table : {&AnyValueTable(), &CallTable()}) {
+    if (const auto row = table->find(op); row != table->end()) return row->second(of);
+  }
   if (!TakesAnyValues(op) || of.results.size() != 1) return {};
   auto made = Definer(of.call, of.args, of.results[0]).Define();
   return made ? std::vector{*std::move(made)} : std::vector<Definition>();
@@ -387,6 +399,9 @@ bool IsRight(const Number& got, const Number& wanted, const Number& defined, Rea
 std::optional<std::string> FirstWrong(const std::string& op, const Definition& definition,
                                       const NDArray& result) {
   const DataType type = result.dtype();
+  if (definition.shape && *definition.shape != result.shape())
+    return StrCat("the shape is ", ShapeToString(result.shape()), "; by the definition of ", op,
+                  " it is ", ShapeToString(*definition.shape));
   const std::size_t count = definition.elements.size();
   if (static_cast<std::int64_t>(count) != result.size())
     return StrCat("there are ", result.size(), " elements; by the definition of ", op,
@@ -413,7 +428,7 @@ std::optional<std::string> FirstWrong(const std::string& op, const Definition& d
 
 bool TakesAnyValues(const std::string& op) {
   return IsReduction(op) || IsCast(op) || op == "clip" || UnaryTable().contains(op) ||
-         BinaryTable().contains(op);
+         BinaryTable().contains(op) || AnyValueTable().contains(op);
 }
 
 std::optional<std::string> DifferenceFromDefinition(const ir::CallNode& call,

@@ -241,12 +241,37 @@ NDArray WithOtherLast(const NDArray& array) {
 // Where rounding may decide, no number is wrong; that must be the exception.
 TEST(PlainDefinitionTest, OfMostCallsAWrongElementIsFound) {
   strategies::RegisterStrategies(ops::OpRegistry::Global());
-  for (const char* op :
-       {"broadcast_to_extents", "fixed_point_multiply_per_axis", "image.crop_and_resize",
-        "image.dilation2d", "image.resize_to_extents", "nn.contrib_conv2d_NCHWc", "nn.nll_loss",
-        "reshape_to_extents", "vision.all_class_non_max_suppression", "vision.get_valid_counts",
-        "vision.multibox_transform_loc", "vision.non_max_suppression", "vision.proposal",
-        "vision.regular_non_max_suppression", "vision.roi_align", "vision.roi_pool"}) {
+  for (const char* op : {"adv_index",
+                         "broadcast_to_extents",
+                         "concatenate",
+                         "fixed_point_multiply_per_axis",
+                         "gather",
+                         "gather_nd",
+                         "image.crop_and_resize",
+                         "image.dilation2d",
+                         "image.resize_to_extents",
+                         "layout_transform",
+                         "matrix_set_diag",
+                         "nn.contrib_conv2d_NCHWc",
+                         "nn.nll_loss",
+                         "nn.pad",
+                         "nn.space_to_batch_nd",
+                         "reshape",
+                         "reshape_to_extents",
+                         "scatter_elements",
+                         "scatter_nd",
+                         "searchsorted",
+                         "strided_set",
+                         "strided_slice",
+                         "take",
+                         "vision.all_class_non_max_suppression",
+                         "vision.get_valid_counts",
+                         "vision.multibox_transform_loc",
+                         "vision.non_max_suppression",
+                         "vision.proposal",
+                         "vision.regular_non_max_suppression",
+                         "vision.roi_align",
+                         "vision.roi_pool"}) {
     int checked = 0, found = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
       Random random(seed);
@@ -264,6 +289,45 @@ TEST(PlainDefinitionTest, OfMostCallsAWrongElementIsFound) {
     }
     EXPECT_GT(10 * found, 8 * checked) << op << ": " << found << " of " << checked;
   }
+}
+
+// The call's arguments; negative indices name the element before theirs.
+std::vector<NDArray> WithNegativeIndicesOffByOne(const std::vector<NDArray>& args) {
+  std::vector<NDArray> changed = args;
+  changed[1] = ArrayOf(args[1].shape(), args[1].dtype(), [&](std::int64_t i) {
+    const auto index = static_cast<double>(ElementAt(args[1], i).whole);
+    return index < 0 && index > -100 ? index - 1 : index;
+  });
+  return changed;
+}
+
+// A kernel that makes this error is found by its definition within 50 calls; the interpreter, whose
+// expression it shares, says nothing.
+TEST(PlainDefinitionTest, AnOffByOneInANegativeIndexIsFoundWithin50Calls) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  for (const char* op : {"adv_index", "gather", "gather_nd", "scatter_elements", "scatter_nd"}) {
+    int found = 0;
+    for (std::uint64_t seed = 1860000000; seed < 1860000050; ++seed) {
+      Random random(seed);
+      std::string refusal;
+      const auto call = MakeRandomCall(op, random, &refusal);
+      ASSERT_TRUE(call.has_value()) << op << ": " << refusal;
+      const std::vector<NDArray>& args = call->graph.values;
+      const std::vector<NDArray> wrong = Interpret(call->module, WithNegativeIndicesOffByOne(args));
+      const auto& node = *call->module.Main().body.As<ir::CallNode>();
+      found += DifferenceFromDefinition(node, args, wrong) ? 1 : 0;
+    }
+    EXPECT_GT(found, 5) << op;
+  }
+}
+
+TEST(PlainDefinitionTest, AnotherShapeIsWrongWhateverItsElements) {
+  const char* text = "def @main(%x: Tensor[(2, 3), int32]) { transpose(%x) }";
+  const std::vector<std::int32_t> values = {1, 1, 1, 1, 1, 1};
+  const NDArray x = NDArray::FromVector<std::int32_t>({2, 3}, values);
+  EXPECT_EQ(SaidOf(text, {x}, NDArray::FromVector<std::int32_t>({3, 2}, values)), std::nullopt);
+  EXPECT_THAT(SaidOf(text, {x}, x), Optional(HasSubstr("the shape is (2, 3); by the definition of "
+                                                       "transpose it is (3, 2)")));
 }
 
 TEST(CheckRefusalsTest, WhatTypesRefuseTheCompilerRefuses) {
