@@ -2,6 +2,7 @@
 // comes from.
 #include "tenon/ops/boxes/region_rules.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/te/index_value.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 
@@ -26,10 +27,11 @@ std::vector<Tensor> StridedSet(const TeCall& call) {
         for (std::size_t d = 0; d < x.ndim(); ++d) {
           const std::int64_t n = ExtentOf(x, d);
           const Expr axis = static_cast<std::int64_t>(d);
-          const Expr stride = te::Cast(Int64, call.input(4)(axis));
+          // Longer steps take one element, as this one does.
+          const Expr stride = te::Max(IndexValue(call.input(4)(axis)), Expr(-ops::kLongestStep));
           const Expr falls = stride < Expr(0);
           const auto bound = [&](const Tensor& list) {
-            const Expr given = te::Cast(Int64, list(axis));
+            const Expr given = IndexValue(list(axis));
             const Expr counted = te::Select(given < Expr(0), given + n, given);
             const Expr turned = te::Select(falls, Expr(n - 1) - counted, counted);
             return te::Max(te::Min(turned, Expr(n)), Expr(0));

@@ -3,6 +3,7 @@
 // A box covers the coordinates from y1 (H - 1) to y2 (H - 1), as in TensorFlow's crop_and_resize.
 #include "tenon/ops/image/warp_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/te/index_value.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 
@@ -25,8 +26,8 @@ std::vector<Tensor> CropAndResize(const TeCall& call) {
       [&](const std::vector<Var>& i) {
         const Expr box = i[at[0]];
         std::vector<Expr> from = ToExprs(i);
-        from[at[0]] = te::Max(
-            te::Min(te::Cast(Int64, call.input(2)(box)), Expr(ExtentOf(x, at[0]) - 1)), Expr(0));
+        from[at[0]] =
+            te::Max(te::Min(IndexValue(call.input(2)(box)), Expr(ExtentOf(x, at[0]) - 1)), Expr(0));
         Expr inside = loop::True();
         Expr first[2], second[2], fraction[2];
         for (std::size_t d = 0; d < 2; ++d) {

@@ -5,6 +5,7 @@
 #include "tenon/ops/index/sequence_attrs.h"
 #include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/strategies/te/index_value.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 
@@ -38,14 +39,16 @@ std::vector<Tensor> SliceLike(const TeCall& call) {
 
 // An index of any integer type, brought into [0, extent).
 Expr Within(const Expr& index, const Expr& extent, const std::string& mode) {
-  const Expr wide = te::Cast(Int64, index);
-  if (mode == "wrap") return te::FloorMod(wide, extent);
-  return te::Max(te::Min(wide, extent - 1), Expr(0));
+  if (mode == "wrap" && index.dtype() == UInt64)
+    return te::Cast(Int64, te::FloorMod(index, te::Cast(UInt64, extent)));
+  const Expr at = IndexValue(index);
+  if (mode == "wrap") return te::FloorMod(at, extent);
+  return te::Max(te::Min(at, extent - 1), Expr(0));
 }
 // Negative indices count from the end.
 Expr FromEnd(const Expr& index, const Expr& extent) {
-  const Expr wide = te::Cast(Int64, index);
-  return Within(te::Select(wide < Expr(0), wide + extent, wide), extent, "clip");
+  const Expr at = IndexValue(index);
+  return Within(te::Select(at < Expr(0), at + extent, at), extent, "clip");
 }
 
 std::vector<Tensor> Take(const TeCall& call) {
@@ -156,7 +159,7 @@ std::vector<Tensor> Trilu(const TeCall& call) {
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         const Expr distance = i[i.size() - 1] - i[i.size() - 2];
-        const Expr k = te::Cast(Int64, call.input(1)());
+        const Expr k = IndexValue(call.input(1)());
         return te::Select(upper ? distance >= k : distance <= k, x[ToExprs(i)],
                           te::Cast(x.dtype(), 0));
       },
@@ -174,8 +177,7 @@ std::vector<Tensor> ReverseSequence(const TeCall& call) {
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         // A length beyond the axis means all of it.
-        const Expr length =
-            te::Min(te::Cast(Int64, call.input(1)(i[batch])), Expr(ExtentOf(x, along)));
+        const Expr length = te::Min(IndexValue(call.input(1)(i[batch])), Expr(ExtentOf(x, along)));
         std::vector<Expr> from = ToExprs(i);
         from[along] = te::Select(i[along] < length, length - 1 - i[along], i[along]);
         return x[from];
@@ -189,7 +191,7 @@ std::vector<Tensor> SequenceMask(const TeCall& call) {
   return {te::Compute(
       call.te_shape(),
       [&](const std::vector<Var>& i) {
-        const Expr length = te::Cast(Int64, call.input(1)(i[1 - time]));
+        const Expr length = IndexValue(call.input(1)(i[1 - time]));
         return te::Select(i[time] < length, call.input(0)[ToExprs(i)],
                           te::Cast(call.dtype(), attrs.mask_value));
       },
@@ -203,10 +205,12 @@ std::vector<Tensor> UnravelIndex(const TeCall& call) {
       call.te_shape(),
       [&](const std::vector<Var>& i) {
         const std::vector<Expr> at(i.begin() + 1, i.end());
-        Expr rest = te::Cast(Int64, call.input(0)[at]);
+        // In the type that holds all offsets.
+        const DataType wide = call.dtype() == UInt64 ? UInt64 : Int64;
+        Expr rest = te::Cast(wide, call.input(0)[at]);
         Expr coordinate = rest;
         for (std::int64_t d = ExtentOf(extents, 0); d-- > 0;) {
-          const Expr extent = te::Max(te::Cast(Int64, extents(d)), Expr(1));
+          const Expr extent = te::Cast(wide, te::Max(IndexValue(extents(d)), Expr(1)));
           coordinate = te::Select(i[0] == Expr(d), te::FloorMod(rest, extent), coordinate);
           rest = te::FloorDiv(rest, extent);
         }

@@ -5,11 +5,13 @@
 #include "tenon/strategies/te/shape/scatter.h"
 
 #include <functional>
+#include <limits>
 
 #include "tenon/jit/library_functions.h"
 #include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/te/empty.h"
+#include "tenon/strategies/te/index_value.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/math.h"
@@ -28,10 +30,20 @@ std::int64_t ModeOf(const std::string& mode) {
   return mode == "min" ? 3 : 4;
 }
 
+Tensor WithOtherSign(const Tensor& x) {
+  const Expr sign = loop::IntImm(x.dtype(), std::numeric_limits<std::int64_t>::min());
+  return te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        return loop::Binary(loop::BinaryOp::kBitXor, x[ToExprs(i)], sign);
+      },
+      "other_sign");
+}
+
 // The place, or -1 if `at` is out of range; then `inside` becomes false.
 Expr Placed(const Expr& index, const Expr& extent, Expr* inside) {
-  const Expr wide = te::Cast(Int64, index);
-  const Expr at = te::Select(wide < Expr(0), wide + extent, wide);
+  const Expr given = IndexValue(index);
+  const Expr at = te::Select(given < Expr(0), given + extent, given);
   *inside = *inside && at >= Expr(0) && at < extent;
   return at;
 }
@@ -91,7 +103,7 @@ std::vector<Tensor> InvertPermutation(const TeCall& call) {
   };
   if (n == 0) return Unchanged(call);
   const Tensor offsets = vector(Int64, "offsets", [&](const Var& i) {
-    const Expr at = te::Cast(Int64, p(i));
+    const Expr at = IndexValue(p(i));
     return te::Select(at >= Expr(0) && at < Expr(n), at, Expr(-1));
   });
   const Tensor zeros = vector(p.dtype(), "zeros", [](const Var&) { return Expr(0); });
@@ -121,15 +133,20 @@ Tensor Scatter(const std::string& mode, const Tensor& x, const Tensor& updates,
       kind == 0 ? std::pair(x.dtype(), static_cast<std::int64_t>(x.dtype().bytes()))
                 : JoinedIn(x.dtype());
   const std::int64_t type = number;
+  // The order of uint64 is that of int64 with the other sign.
+  const bool turns_sign = x.dtype() == UInt64 && (mode == "min" || mode == "max");
+  const auto operand = [&, wide = wide](const Tensor& tensor) {
+    return AsType(turns_sign ? WithOtherSign(tensor) : tensor, wide);
+  };
   const Tensor scattered = te::Extern(
-      {x.shape()}, {AsType(x, wide), offsets, AsType(updates, wide)}, {wide},
+      {x.shape()}, {operand(x), offsets, operand(updates)}, {wide},
       [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
         return te::ExternCall(jit::ScatterFunction(),
                               {in[0], in[1], in[2], out[0], ProductOf(x.shape()),
                                offsets.shape()[0], row, Expr(type), Expr(kind)});
       },
       "scatter")[0];
-  return AsType(scattered, result);
+  return turns_sign ? WithOtherSign(AsType(scattered, result)) : AsType(scattered, result);
 }
 
 void AttachScatterComputes(ops::OpRegistry& registry) {

@@ -122,11 +122,14 @@ std::vector<Tensor> SearchSorted(const TeCall& call) {
         call.te_shape(), [&](const std::vector<Var>& i) { return value(ToExprs(i)); }, "bound",
         te::Stored{});
   };
-  // Whether element `at` stands before the value.
+  // Whether element `at` stands before the value. NaN is greater than every number.
   const auto before = [&](const std::vector<Expr>& i, const Expr& at) {
     std::vector<Expr> from = {at};
     if (sequence.ndim() > 1) from.insert(from.begin(), i.begin(), i.end() - 1);
-    return attrs.right ? sequence[from] <= values[i] : sequence[from] < values[i];
+    const Expr element = sequence[from], value = values[i];
+    if (!value.dtype().is_float()) return attrs.right ? element <= value : element < value;
+    if (attrs.right) return element <= value || te::IsNan(value);
+    return element < value || (te::IsNan(value) && !te::IsNan(element));
   };
   Tensor bound = stage([](const std::vector<Expr>&) { return te::Cast(Int64, 0); });
   for (; rest > 1; rest -= rest / 2) {
