@@ -20,7 +20,9 @@ struct TakeAttrs {
         attrs::Field("batch_dims", &TakeAttrs::batch_dims, "leading axes that both share")
             .AtLeast(0),
         attrs::Field("axis", &TakeAttrs::axis, "axis that is indexed; the flat data if not given"),
-        attrs::Field("mode", &TakeAttrs::mode, "what an index out of range does")
+        attrs::Field("mode", &TakeAttrs::mode,
+                     "what an index out of range does: it takes the nearest element, or counts on "
+                     "from the other end; fast is clip")
             .OneOf("clip wrap fast"));
   }
 };

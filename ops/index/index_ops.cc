@@ -217,6 +217,9 @@ void Trilu(TypeCall& call) {
 
 void RegisterIndexOps(OpRegistry& registry) {
   constexpr OpPattern kInjective = OpPattern::kInjective;
+  const char* const kFromEnd =
+      "integers; negative ones count from the end, and those out of range even so take the nearest "
+      "element";
   DataOp(registry, "strided_slice", "elements begin, begin + stride, ... of each axis", 4,
          kInjective)
       .Attrs<StridedSliceAttrs>()
@@ -234,17 +237,19 @@ void RegisterIndexOps(OpRegistry& registry) {
       .Column(PrecisionRule::kFollow);
   DataOp(registry, "gather", "elements along one axis, the index having the data's rank", 3,
          kInjective)
-      .Argument("indices", "Tensor", "integers")
+      .Argument("indices", "Tensor", kFromEnd)
       .Attrs<GatherAttrs>()
       .TypeRelation(Gather, "Gather");
   DataOp(registry, "gather_nd",
          "elements by index tuples that run along the first axis of the indices", 3, kInjective)
-      .Argument("indices", "Tensor", "integers")
+      .Argument("indices", "Tensor", kFromEnd)
       .Attrs<GatherNDAttrs>()
       .TypeRelation(GatherND, "GatherND");
   registry.Register("adv_index")
       .Describe("indices that broadcast together replace the leading axes")
-      .Argument("inputs", "Tuple of Tensors", "data and indices")
+      .Argument("inputs", "Tuple of Tensors",
+                "data and indices, of which negative ones count from the end; those out of range "
+                "even so take the nearest element")
       .Level(3)
       .Pattern(kInjective)
       .TypeRelation(AdvIndex, "AdvIndex");
@@ -268,7 +273,8 @@ void RegisterIndexOps(OpRegistry& registry) {
       .Argument("valid_length", "1D Tensor", "one length per batch entry")
       .Attrs<SequenceMaskAttrs>()
       .TypeRelation(SequenceMask, "SequenceMask");
-  DataOp(registry, "unravel_index", "coordinates, along a new first axis, of row-major offsets", 3,
+  DataOp(registry, "unravel_index",
+         "coordinates, along a new first axis, of row-major offsets; others wrap around", 3,
          kInjective)
       .Argument("shape", "1D Tensor", "extents that the offsets count through")
       .TypeRelation(UnravelIndex, "UnRavelIndexRel");

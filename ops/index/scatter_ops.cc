@@ -79,17 +79,21 @@ void RegisterScatterOps(OpRegistry& registry) {
   };
   op("scatter_elements", "the data with elements along one axis replaced or combined", 3,
      OpPattern::kOpaque)
-      .Argument("indices", "Tensor", "integers")
-      .Argument("updates", "Tensor", "one value per index")
+      .Argument("indices", "Tensor",
+                "integers; negative ones count from the end, and those out of range even so are "
+                "dropped")
+      .Argument("updates", "Tensor", "one value per index, one after the other")
       .Attrs<ScatterElementsAttrs>()
       .TypeRelation(ScatterElements, "ScatterElements");
   op("scatter_nd", "the data with slices replaced or combined, by index tuples", 3,
      OpPattern::kOpaque)
-      .Argument("indices", "Tensor", "integers; an index tuple runs along the first axis")
+      .Argument("indices", "Tensor",
+                "integers as those of scatter_elements; an index tuple runs along the first axis")
       .Argument("updates", "Tensor", "one slice per index tuple")
       .Attrs<ScatterNDAttrs>()
       .TypeRelation(ScatterND, "ScatterND");
-  op("invert_permutation", "q with q[data[i]] = i", 1, OpPattern::kOpaque)
+  op("invert_permutation", "q with q[data[i]] = i; 0 where no element points", 1,
+     OpPattern::kOpaque)
       .TypeRelation(InvertPermutation, "Identity");
 }
 

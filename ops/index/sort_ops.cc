@@ -100,7 +100,8 @@ void RegisterSortOps(OpRegistry& registry) {
       .Attrs<TopKAttrs>()
       .TypeRelation(TopK, "TopK");
   registry.Register("searchsorted")
-      .Describe("how many elements of the ascending sequence come before each value")
+      .Describe(
+          "how many elements of the ascending sequence come before each value; NaN comes last")
       .Argument("sorted_sequence", "Tensor", "ascending along the last axis")
       .Argument("values", "Tensor", "values to search for")
       .Attrs<SearchSortedAttrs>()
