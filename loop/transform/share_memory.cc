@@ -101,6 +101,26 @@ std::vector<Place> PlacesOf(std::vector<Buffer> buffers, const Intervals& interv
   return places;
 }
 
+// A loop may allocate a buffer of the block, too: its body was copied. That is memory of its own,
+// which each iteration has, on whatever thread it runs.
+class InnerMemory : public StmtMutator {
+ public:
+  explicit InnerMemory(const BufferMap& moved) : moved_(moved) {}
+
+ protected:
+  Stmt MutateStmt(const Stmt& stmt) override {
+    const Stmt inside = MutateStmtChildren(stmt);
+    const auto* allocate = inside.As<AllocateNode>();
+    if (allocate == nullptr || !moved_.contains(allocate->buffer)) return inside;
+    const Buffer& outer = allocate->buffer;
+    const Buffer own = Buffer::Make(outer->name, outer->dtype, outer->shape, outer->memory);
+    return Allocate(own, ReplaceBuffers(allocate->body, {{outer, own}}));
+  }
+
+ private:
+  const BufferMap& moved_;
+};
+
 // Returns whether buffers of the block were joined.
 bool ShareIn(std::vector<Item>& items) {
   std::vector<Buffer> buffers;
@@ -123,7 +143,7 @@ bool ShareIn(std::vector<Item>& items) {
   std::vector<Item> kept;
   for (const Item& item : items) {
     if (item.stmt) {
-      kept.push_back({ReplaceBuffers(item.stmt, moved), {}});
+      kept.push_back({ReplaceBuffers(InnerMemory(moved)(item.stmt), moved), {}});
     } else if (const auto owner = owners.find(item.buffer); owner != owners.end()) {
       kept.push_back({{}, owner->second});
     } else if (!moved.contains(item.buffer)) {

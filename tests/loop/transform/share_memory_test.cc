@@ -138,6 +138,20 @@ TEST(ShareMemoryBlockTest, BodiesOfLoopsAreBlocksOfTheirOwn) {
   EXPECT_EQ(Result(shared), Result(loop));
 }
 
+// As the last turns of a loop are when they are taken out of it.
+TEST(ShareMemoryBlockTest, ALoopThatAllocatesABufferOfTheBlockHasItsOwn) {
+  const Buffer a = Made("a"), b = Made("b");
+  const Var t("t");
+  const Stmt turn = Allocate(b, Seq({Fill(b, in, 1), Fill(out, b, 1)}));
+  const Stmt block = Allocate(
+      a, Seq({Fill(a, in, 1), Fill(out, a, 1), For(t, 0, 2, ForKind::kParallel, turn), turn}));
+  const Stmt shared = ShareMemory(block);
+  EXPECT_EQ(Allocated(shared), (std::vector<std::string>{"a 1024", "b 1024"}));
+  EXPECT_NE(Print(shared).rfind("a["), std::string::npos);
+  EXPECT_GT(Print(shared).rfind("a["), Print(shared).rfind("b["));
+  EXPECT_EQ(Result(shared), Result(block));
+}
+
 TEST(ShareMemoryBlockTest, AddressesAreUses) {
   const Buffer a = Made("a"), b = Made("b"), c = Made("c");
   const Stmt last = Evaluate(Address(a, {Expr(3)}));
