@@ -21,9 +21,11 @@
 #include "tenon/support/strings.h"
 #include "tenon/verify/add_control_flow.h"
 #include "tenon/verify/add_run_time_cuts.h"
+#include "tenon/verify/check_cached.h"
 #include "tenon/verify/check_refusals.h"
 #include "tenon/verify/check_run_time_rows.h"
 #include "tenon/verify/check_sizes.h"
+#include "tenon/verify/check_teams.h"
 #include "tenon/verify/compiled_run.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/module_measures.h"
@@ -58,7 +60,8 @@ constexpr Rounding kBFloat16 = {8e-2, 4e-3, 8};
 constexpr int kNudges = 24;
 // So that modules of a seed stay what they were.
 constexpr std::uint64_t kControlFlow = 0x1F, kRunTimeCuts = 0x2C, kRunTimeRows = 0x2D,
-                        kSymbols = 0x5A, kRefusals = 0x4F, kSizes = 0x512E5;
+                        kSymbols = 0x5A, kRefusals = 0x4F, kSizes = 0x512E5, kTeams = 0x7EA35,
+                        kCached = 0xCAC4ED;
 constexpr int kCallsToRefuse = 20;
 constexpr int kSizesToRefuse = 4;
 // What is interpreted for other values.
@@ -500,6 +503,11 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
         return StrCat("finding of seed ", seed, ": ", *finding);
     }
     if (options.before_call != nullptr) options.before_call("");
+    Random cached(seed ^ kCached);
+    if (auto finding = CheckCached(cached)) return StrCat("finding of seed ", seed, ": ", *finding);
+    if (Random teams(seed ^ kTeams); teams.Chance(25)) {
+      if (auto finding = CheckTeams(teams)) return StrCat("finding of seed ", seed, ": ", *finding);
+    }
   }
   for (const std::vector<std::string>& run : runs) {
     if (auto finding = CheckPasses(module, run, seed, statistics)) return finding;

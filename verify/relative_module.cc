@@ -31,24 +31,33 @@ const std::vector<Words>& Kinds() {
   return kinds;
 }
 
-bool IsFloats(const Expr& e) {
+bool IsNumbers(const Expr& e) {
   const auto* constant = e.As<ir::ConstantNode>();
-  return constant != nullptr &&
-         (constant->data.dtype() == Float32 || constant->data.dtype() == Float64);
+  return constant != nullptr && !constant->data.dtype().is_half() &&
+         !constant->data.dtype().is_bool() && constant->data.size() > 0;
 }
 
-// Half of it, which is another number except for zero and infinities.
-Expr Halved(const ir::ConstantNode& constant) {
+// Floats are halved, which makes other numbers of all but zero and infinities. Of integers, all or
+// one change in their last bit.
+Expr OtherNumbers(const ir::ConstantNode& constant, Random& random) {
   const NDArray& x = constant.data;
-  const NDArray half = ArrayOf(x.shape(), x.dtype(), [&](std::int64_t i) {
-    return (x.dtype() == Float32 ? static_cast<double>(x.data<float>()[i]) : x.data<double>()[i]) /
-           2;
-  });
-  return ir::Constant::Make(half);
+  if (x.dtype().is_float())
+    return ir::Constant::Make(ArrayOf(x.shape(), x.dtype(), [&](std::int64_t i) {
+      const double number =
+          x.dtype() == Float32 ? static_cast<double>(x.data<float>()[i]) : x.data<double>()[i];
+      return number / 2;
+    }));
+  const NDArray changed = x.Clone();
+  auto* bytes = static_cast<unsigned char*>(changed.raw());
+  const bool all = random.Chance(50);
+  const std::int64_t one = random.Below(x.size());
+  for (std::int64_t i = all ? 0 : one; i < (all ? x.size() : one + 1); ++i)
+    bytes[i * x.dtype().bytes()] ^= 1;
+  return ir::Constant::Make(changed);
 }
 
 Expr Changed(const Expr& e, Random& random) {
-  if (const auto* constant = e.As<ir::ConstantNode>()) return Halved(*constant);
+  if (const auto* constant = e.As<ir::ConstantNode>()) return OtherNumbers(*constant, random);
   const auto& call = *e.As<ir::CallNode>();
   const ops::OpDef& op = *ops::OpOf(call.callee);
   const auto has_op = [&](const Words& kind) { return std::ranges::count(kind, op.name) != 0; };
@@ -70,7 +79,7 @@ std::optional<ir::Module> RelativeOf(const ir::Module& module, Random& random) {
   std::vector<Expr> places;
   ir::VisitPostOrder(main.body, [&](const Expr& e) {
     const auto* call = e.As<ir::CallNode>();
-    if (IsFloats(e) || (call != nullptr && call->op() != nullptr)) places.push_back(e);
+    if (IsNumbers(e) || (call != nullptr && call->op() != nullptr)) places.push_back(e);
   });
   for (int i = 0; i < kTries && !places.empty(); ++i) {
     const Expr place = random.Of(places);

@@ -13,9 +13,11 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/relay_text.h"
+#include "tenon/verify/check_cached.h"
 #include "tenon/verify/check_constants.h"
 #include "tenon/verify/check_refusals.h"
 #include "tenon/verify/check_sizes.h"
+#include "tenon/verify/check_teams.h"
 #include "tenon/verify/definition.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/random_operator.h"
@@ -349,6 +351,16 @@ TEST(CheckSizeTest, ResultsThatNoMemoryHoldsAreRefused) {
   for (int i = 0; i < 60; ++i)
     EXPECT_EQ(CheckSize(random, [&](const std::string&) { ++compiled; }), std::nullopt);
   EXPECT_GT(compiled, 20);
+}
+
+TEST(CheckCachedTest, KernelsOfOtherConstantsAreOthers) {
+  Random random(1860000000);
+  for (int i = 0; i < 60; ++i) EXPECT_EQ(CheckCached(random), std::nullopt);
+}
+
+TEST(CheckTeamsTest, LibrariesComputeAllWhateverTheirThreads) {
+  Random random(1860000000);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(CheckTeams(random), std::nullopt);
 }
 
 }  // namespace

@@ -33,5 +33,18 @@ TEST(RelativeModuleTest, OperatorsAttributesAndConstantsAreOthersInTheirTurn) {
   EXPECT_FALSE(made.contains(ir::PrintModule(module)));
 }
 
+TEST(RelativeModuleTest, IntegersAreOthersInTheirTurn) {
+  const ir::Module module =
+      passes::InferType(Parse("def @main(%x: Tensor[(3), int32]) { add(%x, 6) }"));
+  std::set<std::string> made;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Random random(seed);
+    if (const auto other = RelativeOf(module, random)) made.insert(ir::PrintModule(*other));
+  }
+  EXPECT_TRUE(std::any_of(made.begin(), made.end(), [](const std::string& one) {
+    return one.find("add(%x, 7") != std::string::npos;
+  }));
+}
+
 }  // namespace
 }  // namespace tenon::verify
