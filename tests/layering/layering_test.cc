@@ -125,7 +125,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
             {"te", {"te/matmul"}},
             {"te/boxes", {"te", "te/sort"}},
             {"te/conv", {"te/matmul", "te/shape"}},
-            {"te/image", {}},
+            {"te/image", {"te"}},
             {"te/matmul", {}},
             {"te/pool", {}},
             {"te/recurrent", {}},
