@@ -1,5 +1,5 @@
 // What the elements of results must be, in the widest numbers. Only verify/plain_definition.cc,
-// verify/define_*.cc and verify/check_*.cc include this header.
+// verify/define*.cc and verify/check_*.cc include this header.
 #ifndef TENON_VERIFY_DEFINITION_H_
 #define TENON_VERIFY_DEFINITION_H_
 
