@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/list_loop.h"
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/onnx/convert/open_extents.h"
@@ -212,6 +213,7 @@ std::vector<Expr> Loop(Node& node) {
   }
   std::optional<Error> why_no_function;
   try {
+    if (auto results = LoopOfLists(node, Loop)) return *std::move(results);
     if (auto results = LoopAtRunTime(node, form)) return *std::move(results);
   } catch (const Error& error) {
     const bool may_unroll = form.count || !form.counts;
@@ -221,6 +223,9 @@ std::vector<Expr> Loop(Node& node) {
   try {
     return *Unrolled(node, form, true);
   } catch (Error& error) {
+    // A mistake of the body is one of each turn.
+    if (why_no_function && why_no_function->code() == absl::StatusCode::kInvalidArgument)
+      throw Error(*why_no_function);
     if (why_no_function)
       error.AddNote(StrCat("the loop is unrolled, for a run cannot count its turns: ",
                            why_no_function->message()));

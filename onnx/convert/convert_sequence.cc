@@ -4,10 +4,13 @@
 #include <numeric>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/list.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/convert/values_of_run.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
+#include "tenon/ops/registry.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -36,7 +39,10 @@ std::size_t PlaceAt(const Node& node, std::size_t i, std::int64_t size, std::int
 }
 
 std::vector<Expr> SequenceAt(Node& node) {
+  if (const auto list = ListIn(node.input(0))) return {ElementOf(node, *list, node.input(1))};
   const std::vector<Expr>& elements = ElementsOf(node, 0);
+  if (!elements.empty() && DependsOnInputs(node.input(1)))
+    return {ElementOf(node, ListOf(node, elements), node.input(1))};
   const auto size = static_cast<std::int64_t>(elements.size());
   return {elements[PlaceAt(node, 1, size, size)]};
 }
@@ -61,6 +67,7 @@ std::vector<Expr> SequenceErase(Node& node) {
 }
 
 std::vector<Expr> SequenceLength(Node& node) {
+  if (const auto list = ListIn(node.input(0))) return {LengthOf(node, *list)};
   return {Integer(static_cast<std::int64_t>(ElementsOf(node, 0).size()))};
 }
 
@@ -111,12 +118,27 @@ std::vector<Expr> PartsOfLengths(const Node& node, const Expr& x, std::int64_t a
   return PartsAlong(node, x, places, axis);
 }
 
+// Whether each part is one element: input 1 is 1, or as many ones as the axis has elements.
+bool AreElements(const Node& node, const Dim& extent) {
+  if (!node.has_input(1)) return true;
+  const Expr& lengths = node.input(1);
+  const auto is_one = [](const Expr& e) {
+    return e.kind() == ir::ExprKind::kConstant && DimsOfValue(e) == std::vector<Dim>{1};
+  };
+  if (RankOf(lengths) == 0) return is_one(lengths);
+  const auto* call = lengths.As<ir::CallNode>();
+  return call != nullptr && call->callee == ops::OpRegistry::Global().Get("broadcast_to_extents") &&
+         is_one(call->args[0]) && DimsOf(lengths)[0] == extent;
+}
+
 std::vector<Expr> SplitToSequence(Node& node) {
   Expr x = node.input(0);
   const std::int64_t axis = AxisOf(node, 0);
   const bool keeps_axis = node.Int("keepdims", 1) != 0 || node.has_input(1);
   const Dim extent = DimsOf(x)[static_cast<std::size_t>(axis)];
   const bool is_list = node.has_input(1) && RankOf(node.input(1)) == 1;
+  if (!extent.is_static() && AreElements(node, extent))
+    return {ValueOf(node, ListOfParts(node, x, axis, keeps_axis))};
   std::vector<Expr> parts;
   if (is_list && IsOfRun(node, 1)) {
     parts = SplitByValues(node, axis);
@@ -132,12 +154,13 @@ std::vector<Expr> SplitToSequence(Node& node) {
 }
 
 std::vector<Expr> ConcatFromSequence(Node& node) {
-  const std::vector<Expr>& elements = ElementsOf(node, 0);
-  if (elements.empty())
-    throw InvalidArgument("input 0 is a sequence without elements; one is needed at least");
   if (!node.Has("axis")) throw InvalidArgument("the attribute axis is missing");
   const std::int64_t axis = node.Int("axis", 0);
   const bool is_new = node.Int("new_axis", 0) != 0;
+  if (const auto list = ListIn(node.input(0))) return {Joined(node, *list, axis, is_new)};
+  const std::vector<Expr>& elements = ElementsOf(node, 0);
+  if (elements.empty())
+    throw InvalidArgument("input 0 is a sequence without elements; one is needed at least");
   const auto rank = static_cast<std::size_t>(RankOf(elements[0]) + (is_new ? 1 : 0));
   const std::int64_t normal = ops::NormalAxis(axis, rank);
   return {node.Typed(is_new ? ops::Stack(elements, normal) : ops::Concatenate(elements, normal))};
@@ -196,7 +219,8 @@ void AddSequenceConverters(ConverterTable* table) {
   t["Optional"] = Optional;
   t["OptionalGetElement"] = OptionalGetElement;
   t["OptionalHasElement"] = OptionalHasElement;
-  t["SequenceAt"] = Converter(SequenceAt).With({.known = {{1, "position"}}});
+  t["SequenceAt"] =
+      Converter(SequenceAt).With({.other = "elements of one type where a run says the position"});
   t["SequenceConstruct"] = SequenceConstruct;
   t["SequenceEmpty"] = SequenceEmpty;
   t["SequenceErase"] = Converter(SequenceErase).With({.known = {{1, "position"}}});

@@ -261,7 +261,10 @@ std::unordered_set<Expr, ir::ExprHash> GraphImporter::NamedExprs() const {
   std::unordered_set<Expr, ir::ExprHash> named;
   for (const NamedValues& scope : scopes_) {
     for (const auto& [name, value] : scope) {
-      if (value) named.insert(value);
+      if (!value) continue;
+      named.insert(value);
+      if (const auto* sequence = value.As<ir::TupleNode>())
+        named.insert(sequence->fields.begin(), sequence->fields.end());
     }
   }
   return named;

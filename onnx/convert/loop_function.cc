@@ -92,6 +92,14 @@ std::string LoopFunctions::Reserve(const std::string& hint) {
   return unique;
 }
 
+const onnx::NodeProto& LoopFunctions::Keep(onnx::NodeProto loop) {
+  constexpr std::size_t most = std::size_t{1} << 28;
+  kept_bytes_ += loop.ByteSizeLong();
+  if (kept_bytes_ > most)
+    throw Unimplemented(StrCat("loops over sequences have more than ", most, " bytes"));
+  return kept_.emplace_back(std::move(loop));
+}
+
 void LoopParts::Carry(const Expr& variable, const Expr& value, const Expr& after) {
   variables.push_back(variable);
   initial.push_back(value);

@@ -7,7 +7,9 @@
 #ifndef TENON_ONNX_CONVERT_LOOP_FUNCTION_H_
 #define TENON_ONNX_CONVERT_LOOP_FUNCTION_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -29,12 +31,17 @@ class LoopFunctions {
  public:
   // A name that no other function has: "loop_<hint>" in the letters that names may have.
   std::string Reserve(const std::string& hint);
+  // A changed copy of a loop, for as long as the import goes on. Throws Unimplemented where copies
+  // get large.
+  const onnx::NodeProto& Keep(onnx::NodeProto loop);
   void Add(const std::string& name, const Expr& function) { all_.emplace_back(name, function); }
   const std::vector<std::pair<std::string, Expr>>& all() const { return all_; }
 
  private:
   std::vector<std::pair<std::string, Expr>> all_;
   std::unordered_set<std::string> names_ = {"main"};
+  std::deque<onnx::NodeProto> kept_;
+  std::size_t kept_bytes_ = 0;
 };
 
 // The values of a loop, before a turn or after it.

@@ -79,6 +79,11 @@ class Node {
     return Node(proto_, opset_, std::move(inputs), evaluate_, budget_, surroundings_);
   }
 
+  // Another node in the same surroundings, which must outlive what is returned.
+  Node Over(const onnx::NodeProto& proto, std::vector<Expr> inputs) const {
+    return Node(proto, opset_, std::move(inputs), evaluate_, budget_, surroundings_);
+  }
+
   const onnx::NodeProto& proto() const { return proto_; }
   int opset() const { return opset_; }
   int num_outputs() const { return proto_.output_size(); }

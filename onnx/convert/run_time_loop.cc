@@ -105,7 +105,9 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
                 node.Typed(ops::ReshapeToExtents(made[0], Ints(ShapeOf(condition)))));
   const std::size_t first_value = parts.variables.size();
   for (std::size_t i = 0; i < form.carried; ++i) parts.Carry(values[i], carried[i], made[i + 1]);
-  std::optional<Dim> most = form.most;
+  // PyTorch gives a loop that a condition ends the greatest count that there is.
+  const bool has_no_limit = decides && form.count && *form.count > kMaxTurns;
+  std::optional<Dim> most = has_no_limit ? std::nullopt : form.most;
   if (!most && !decides && form.outputs > 0) most = ExtentOf(node, limit, true);
   for (std::size_t i = 0; i < form.outputs; ++i) {
     const std::size_t at = form.carried + 1 + i;

@@ -1,5 +1,6 @@
 #include "tenon/onnx/convert/sequence.h"
 
+#include "tenon/onnx/convert/list.h"
 #include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/ops/builders.h"
 #include "tenon/support/error.h"
@@ -12,7 +13,7 @@ Expr SequenceOf(const Node& node, std::vector<Expr> elements) {
 }
 
 bool IsSequence(const Expr& value) {
-  return value.As<ir::TupleNode>() != nullptr && !(value == Nothing());
+  return value.As<ir::TupleNode>() != nullptr && !(value == Nothing()) && !ListIn(value);
 }
 
 const std::vector<Expr>& ElementsOf(const Node& node, std::size_t i) {
@@ -30,6 +31,7 @@ const Expr& Nothing() {
 
 std::string KindOf(const Expr& value) {
   if (value == Nothing()) return "an optional value without an element";
+  if (ListIn(value)) return "a sequence of as many elements as a run says";
   if (const auto* tuple = value.As<ir::TupleNode>())
     return StrCat("a sequence of ", tuple->fields.size());
   return ir::ToString(value.checked_type());
