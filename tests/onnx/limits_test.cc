@@ -124,11 +124,6 @@ std::vector<OpenInput> OpenInputs() {
          SetString(node, "mode", "linear");
          SetInt(node, "antialias", 1);
        }},
-      {"SequenceAt", 1, 13,
-       [=](Model& m) {
-         sequence(m);
-         m.Node("SequenceAt", {"s", "place"}, {"y"});
-       }},
       {"SequenceErase", 1, 13,
        [=](Model& m) {
          sequence(m);

@@ -174,6 +174,25 @@ TEST(ListLoopsTest, AListMayBeginWithElementsAndEndByACondition) {
   }
 }
 
+TEST(ListLoopsTest, ARunMaySayThePlaceInASequenceOfOneType) {
+  Model model(13);
+  NamedInput(NamedInput(model, "a", {"n"}), "b", {"n"});
+  model.Input("place", {}, kInt64).Output("y");
+  model.Node("SequenceConstruct", {"a", "b"}, {"both"});
+  model.Node("SequenceAt", {"both", "place"}, {"y"});
+  std::vector<runtime::Inputs> runs;
+  for (const std::int64_t place : {0, 1, -1, -2})
+    runs.push_back({{"a", Random({3}, 1)},
+                    {"b", Random({3}, 2)},
+                    {"place", NDArray::Scalar<std::int64_t>(place)}});
+  const auto results = ExpectRightForAll(model, runs, true);
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const bool is_second = run == 1 || run == 2;
+    EXPECT_EQ(results[run][0].ToVector<float>(),
+              runs[run].at(is_second ? "b" : "a").ToVector<float>());
+  }
+}
+
 TEST(ListLoopsTest, ElementsOfAnyLengthAreJoinedAlongItAlone) {
   Model model = RowsModel();
   NamedInput(model, "lengths", {"n"}, kInt64);
