@@ -69,10 +69,11 @@ class Lowerer {
     body = loop::Simplify(body, lowering_.bounds);
     CheckParallel(body);
     CheckPlacements(body, parameters.buffers());
-    loop::Function function;
-    function.name = name_;
-    function.buffers = parameters.buffers();
-    function.scalars = parameters.scalars();
+    loop::Function function = {.name = name_,
+                               .buffers = parameters.buffers(),
+                               .scalars = parameters.scalars(),
+                               .body = {},
+                               .origin = {}};
     const loop::TransformContext context{.function = &function,
                                          .bounds = lowering_.bounds,
                                          .unrolls = std::move(unrolls_),
@@ -225,6 +226,15 @@ loop::Interval RangeOfExtent(const loop::Var& extent, const std::vector<loop::Va
   const bool is_positive =
       std::ranges::any_of(positive, [&](const loop::Var& var) { return var.same_as(extent); });
   return {is_positive ? 1 : 0, loop::kExtents.high};
+}
+
+loop::Function SignatureOf(const std::vector<Tensor>& args, const std::string& name) {
+  const Parameters parameters(args, name);
+  return {.name = name,
+          .buffers = parameters.arguments(),
+          .scalars = parameters.scalars(),
+          .body = {},
+          .origin = {}};
 }
 
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,

@@ -46,6 +46,10 @@ loop::Interval RangeOfExtent(const loop::Var& extent, const std::vector<loop::Va
 loop::Function Lower(const Schedule& schedule, const std::vector<Tensor>& args,
                      const std::string& name, const LowerOptions& options = {});
 
+// The function that Lower makes with these, without its body. Throws InvalidArgument for an
+// argument that is given twice.
+loop::Function SignatureOf(const std::vector<Tensor>& args, const std::string& name);
+
 }  // namespace tenon::schedule
 
 #endif  // TENON_SCHEDULE_LOWER_H_

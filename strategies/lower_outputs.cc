@@ -153,23 +153,17 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
                                            : AutoSchedule(outputs, schedule, &lowering.rules),
                            args, name, lowering);
   };
-  const bool has_symbols = std::any_of(args.begin(), args.end(), [](const te::Tensor& arg) {
-    return !std::all_of(arg.shape().begin(), arg.shape().end(), IsNumber);
-  });
   RequireExtentsOfArgs(outputs, args);
-  // Lowering finds the variables that a kernel of symbolic extents is called with. The content
-  // tells only kernels with the default schedule apart.
-  const bool defers =
-      options.defer && !has_symbols && (options.config == nullptr || !options.config->has_given());
+  // The content tells only kernels with the default schedule apart.
+  const bool defers = options.defer && (options.config == nullptr || !options.config->has_given());
   const std::optional<std::string> origin = defers ? te::ContentOf(outputs, args) : std::nullopt;
   if (!origin) return lower(options.config);
-  // Shapes are static, so that nothing but the body is left to make.
   const auto make = [=] {
     const loop::Body body = lower(nullptr).body;
     return loop::Body::Made(body.stmt(), body.source());
   };
-  loop::Function function{.name = name, .body = loop::Body(make)};
-  for (const te::Tensor& arg : args) function.buffers.push_back(arg.buffer());
+  loop::Function function = schedule::SignatureOf(args, name);
+  function.body = loop::Body(make);
   function.origin =
       StrCat(options.generic ? "generic " : "", options.blocks_sums ? "blocks " : "", *origin);
   return function;

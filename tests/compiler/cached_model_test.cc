@@ -61,6 +61,34 @@ TEST_F(CachedModelTest, AWarmModelComputesWhatAColdOneDid) {
   }
 }
 
+// Rows of 0 to 37 by kernels for all of them: from an empty cache, from a warm one and from none.
+TEST_F(CachedModelTest, AWarmModelForAllShapesComputesWhatAColdOneDid) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(n, 17), float32], %w: Tensor[(33, 17), float32]) {"
+      " %0 = nn.dense(%x, %w); %1 = nn.softmax(%0); (%1, sum(%1, axis=[0]), strided_slice(%0,"
+      " begin=[0, 0], end=[1, 33])) }");
+  const auto compiled = [&](const std::string& cache_dir) {
+    CompileOptions options;
+    options.cache_dir = cache_dir;
+    return ValueOrThrow(Compile(module, options));
+  };
+  const Executable without = compiled(""), cold = compiled(folder_);
+  const std::size_t files = Files().size();
+  EXPECT_GT(files, 0);
+  const Executable warm = compiled(folder_);
+  EXPECT_EQ(Files().size(), files);
+  for (const std::int64_t rows : {1, 2, 16, 37}) {
+    const runtime::Inputs inputs = {{"x", testing_graphs::Random({rows, 17}, 1)},
+                                    {"w", testing_graphs::Random({33, 17}, 2)}};
+    const std::vector<NDArray> expected = ValueOrThrow(without.Run(inputs));
+    for (const Executable* exe : {&cold, &warm}) {
+      const std::vector<NDArray> results = ValueOrThrow(exe->Run(inputs));
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        EXPECT_TRUE(results[i].SameBytes(expected[i])) << "result " << i << " of " << rows;
+    }
+  }
+}
+
 TEST_F(CachedModelTest, AModelThatDiffersInAConstantHasKernelsOfItsOwn) {
   for (const float scale : {2.0F, 3.0F, 2.0F}) {
     const ir::Module module = Model(scale);
