@@ -3,12 +3,13 @@
 // function passes. A function whose record is found need not be lowered.
 //
 // Which functions share code depends on all functions of a call, and so may, within what sums in
-// any order allow, the bits of a result. So their records count for these functions together only:
-// results do not depend on what else is in the cache.
+// any order allow, the bits of a result. So these functions have one record together: results do
+// not depend on what else is in the cache.
 #include "tenon/jit/machine_code.h"
 
 #include <algorithm>
 #include <atomic>
+#include <istream>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -88,57 +89,80 @@ class Maker {
   // they may share it with.
   void NameRecords() {
     std::vector<std::string> together;
+    bool all_known = true;
     for (std::size_t i = 0; i < functions_.size(); ++i) {
-      records_[i] = OriginKey(functions_[i], context_);
-      if (shared_[i] != 0) together.push_back(records_[i].value_or(""));
+      std::optional<std::string> own = OriginKey(functions_[i], context_);
+      if (shared_[i] == 0) {
+        records_[i] = std::move(own);
+      } else {
+        all_known = all_known && own;
+        together.push_back(own.value_or(""));
+      }
     }
-    const bool all_known = std::ranges::none_of(together, &std::string::empty);
-    for (std::size_t i = 0; i < functions_.size(); ++i) {
-      if (shared_[i] == 0) continue;
-      records_[i] = all_known ? std::optional(KeyAmong(*records_[i], together)) : std::nullopt;
-    }
+    if (all_known && !together.empty()) shared_record_ = KeyOfAll(together);
   }
 
   // Takes what the cache holds. Gives the functions that it does not: of those that may share code
   // all or none.
   std::vector<std::size_t> LoadKnown() {
-    std::unordered_map<std::string, std::optional<std::size_t>> objects;  // by their keys
-    std::vector<std::uint8_t> known(functions_.size());
-    bool misses_shared = false;
+    std::vector<std::size_t> shared;
     for (std::size_t i = 0; i < functions_.size(); ++i) {
-      known[i] = records_[i] && LoadRecord(i, &objects) ? 1 : 0;
-      misses_shared = misses_shared || (known[i] == 0 && shared_[i] != 0);
+      if (shared_[i] != 0) shared.push_back(i);
     }
+    const bool misses_shared = !shared_record_ || !LoadRecord(*shared_record_, shared);
     std::vector<std::size_t> unknown;
     for (std::size_t i = 0; i < functions_.size(); ++i) {
-      if (shared_[i] != 0 ? misses_shared : known[i] == 0 && part_.Has(i)) unknown.push_back(i);
+      const bool is_unknown =
+          shared_[i] != 0
+              ? misses_shared
+              : part_.Has(i) && !(records_[i] && LoadRecord(*records_[i], std::span(&i, 1)));
+      if (is_unknown) unknown.push_back(i);
     }
     return unknown;
   }
 
-  bool LoadRecord(std::size_t i,
-                  std::unordered_map<std::string, std::optional<std::size_t>>* objects) {
-    const std::optional<std::string> record = cache_.Load(*records_[i]);
+  // Takes the code of these functions. Without that of one it takes none.
+  bool LoadRecord(const std::string& key, std::span<const std::size_t> functions) {
+    const std::optional<std::string> record = cache_.Load(key);
     if (!record) return false;
     std::istringstream fields(*record);
-    std::string key;
-    std::size_t count = 0;
-    fields >> key >> count;
-    MachineCode::Use use;
-    for (std::int64_t number = 0; use.numbers.size() < count && fields >> number;)
-      use.numbers.push_back(number);
-    use.symbol.assign(std::istreambuf_iterator<char>(fields.ignore()), {});
-    const auto [entry, is_new] = objects->try_emplace(key);
-    if (is_new) {
-      if (std::optional<std::string> bytes = cache_.Load(key)) {
-        entry->second = made_.objects.size();
-        made_.objects.push_back({.bytes = std::move(*bytes), .externs = {}});
+    std::unordered_map<std::string, std::size_t> known;  // objects by their keys
+    std::vector<MachineCode::Object> objects;
+    std::vector<MachineCode::Use> uses(functions.size());
+    for (MachineCode::Use& use : uses) {
+      const std::string object = ReadUse(fields, &use);
+      const auto [entry, is_new] = known.try_emplace(object, made_.objects.size() + objects.size());
+      if (is_new) {
+        std::optional<std::string> bytes = cache_.Load(object);
+        if (!bytes) return false;
+        objects.push_back({.bytes = std::move(*bytes), .externs = {}});
       }
+      use.object = entry->second;
     }
-    if (!entry->second) return false;
-    use.object = *entry->second;
-    made_.uses[i] = std::move(use);
+    std::ranges::move(objects, std::back_inserter(made_.objects));
+    for (std::size_t i = 0; i < functions.size(); ++i)
+      made_.uses[functions[i]] = std::move(uses[i]);
     return true;
+  }
+
+  // The key of an object, how many numbers follow, these, and the symbol, which may hold any
+  // character, after its length.
+  static std::string TextOf(const std::string& key, const MachineCode::Use& use) {
+    std::string text = StrCat(key, " ", use.numbers.size());
+    for (const std::int64_t number : use.numbers) StrAppend(&text, " ", number);
+    return StrCat(text, " ", use.symbol.size(), " ", use.symbol);
+  }
+  static std::string ReadUse(std::istream& fields, MachineCode::Use* use) {
+    std::string key;
+    std::size_t count = 0, length = 0;
+    fields >> key >> count;
+    for (std::int64_t number = 0; use->numbers.size() < count && fields >> number;)
+      use->numbers.push_back(number);
+    fields >> length;
+    fields.ignore();
+    use->symbol.resize(length);
+    fields.read(use->symbol.data(), static_cast<std::streamsize>(length));
+    return key;
   }
 
   void Lower(const std::vector<std::size_t>& unknown) {
@@ -177,42 +201,55 @@ class Maker {
   }
 
   void Compile(std::vector<Group> groups) {
-    std::vector<std::string> objects(groups.size());
+    std::vector<std::string> objects(groups.size()), keys(groups.size());
     std::atomic<bool> stored = false, compiled = false;
     CompileEach(groups.size(), options_.target, [&](std::size_t at, LazyCompiler& compiler) {
       Group& group = groups[at];
       Generalize(&group);
-      const auto compile = [&] {
-        compiled = true;
-        return CompileToObject(group.code.function, options_, *compiler);
-      };
-      if (!is_cached_) {
-        objects[at] = compile();
-        return;
+      if (is_cached_) {
+        keys[at] = ObjectKey(group.code.function, context_);
+        if (std::optional<std::string> known = cache_.Load(keys[at])) {
+          objects[at] = std::move(*known);
+          return;
+        }
       }
-      const std::string key = ObjectKey(group.code.function, context_);
-      if (std::optional<std::string> known = cache_.Load(key)) {
-        objects[at] = std::move(*known);
-      } else {
-        objects[at] = compile();
-        cache_.Store(key, objects[at]);
+      compiled = true;
+      objects[at] = CompileToObject(group.code.function, options_, *compiler);
+      if (is_cached_) {
+        cache_.Store(keys[at], objects[at]);
         stored = true;
       }
-      for (std::size_t m = 0; m < group.members.size(); ++m) {
-        const std::optional<std::string>& record = records_[group.members[m]];
-        if (record) cache_.Store(*record, RecordOf(key, group, m));
-      }
     });
+    std::vector<std::string> texts(functions_.size());  // of records
     for (std::size_t at = 0; at < groups.size(); ++at) {
-      for (std::size_t m = 0; m < groups[at].members.size(); ++m)
-        made_.uses[groups[at].members[m]] = {.object = made_.objects.size(),
-                                             .symbol = SymbolOf(groups[at]),
-                                             .numbers = groups[at].code.numbers[m]};
+      for (std::size_t m = 0; m < groups[at].members.size(); ++m) {
+        const std::size_t i = groups[at].members[m];
+        made_.uses[i] = {.object = made_.objects.size(),
+                         .symbol = EntrySymbol(groups[at].code.function.name),
+                         .numbers = groups[at].code.numbers[m]};
+        texts[i] = TextOf(keys[at], made_.uses[i]);
+      }
       made_.objects.push_back(
           {.bytes = std::move(objects[at]), .externs = std::move(externs_[groups[at].members[0]])});
     }
     made_.is_compiled = compiled;
+    if (is_cached_) StoreRecords(texts);
     if (stored) cache_.Trim();
+  }
+
+  // The texts of functions that were known, or are of another part, are empty.
+  void StoreRecords(const std::vector<std::string>& texts) const {
+    std::string shared;
+    bool is_whole = shared_record_.has_value();
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+      if (shared_[i] != 0) {
+        is_whole = is_whole && !texts[i].empty();
+        StrAppend(&shared, texts[i], " ");
+      } else if (records_[i] && !texts[i].empty()) {
+        cache_.Store(*records_[i], texts[i]);
+      }
+    }
+    if (is_whole) cache_.Store(*shared_record_, shared);
   }
 
   void Generalize(Group* group) const {
@@ -223,15 +260,6 @@ class Maker {
                                              : loop::Generalize(first, skeletons);
   }
 
-  static std::string SymbolOf(const Group& group) { return EntrySymbol(group.code.function.name); }
-
-  static std::string RecordOf(const std::string& key, const Group& group, std::size_t member) {
-    const std::vector<std::int64_t>& numbers = group.code.numbers[member];
-    std::string record = StrCat(key, " ", numbers.size());
-    for (const std::int64_t number : numbers) record += StrCat(" ", number);
-    return StrCat(record, " ", SymbolOf(group));  // which may hold any character
-  }
-
   const std::span<const loop::Function> functions_, finals_;
   const CompileOptions& options_;
   OrcSession& session_;
@@ -239,8 +267,10 @@ class Maker {
   const ObjectCache cache_;
   const KeyContext context_;
   const bool is_cached_;
-  std::vector<std::uint8_t> shared_;                 // by function: whether it may share code
-  std::vector<std::optional<std::string>> records_;  // their keys
+  std::vector<std::uint8_t> shared_;  // by function: whether it may share code
+  // The keys of the records of those that may not, and of the one of all that may.
+  std::vector<std::optional<std::string>> records_;
+  std::optional<std::string> shared_record_;
   std::vector<SymbolAddresses> externs_;
   std::vector<loop::Skeleton> skeletons_;  // of no bytes where code is not shared
   MachineCode made_;

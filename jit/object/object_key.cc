@@ -69,10 +69,9 @@ std::optional<std::string> OriginKey(const loop::Function& function, const KeyCo
   return Hash(writer.bytes());
 }
 
-std::string KeyAmong(const std::string& key, std::span<const std::string> together) {
+std::string KeyOfAll(std::span<const std::string> together) {
   loop::ContentWriter writer;
-  writer.Text(key);
-  for (const std::string& other : together) writer.Text(other);
+  for (const std::string& key : together) writer.Text(key);
   return Hash(writer.bytes());
 }
 

@@ -42,8 +42,8 @@ std::string ObjectKey(const loop::Function& function, const KeyContext& context)
 // (loop::Function::origin), without asking for its body. Nothing if it has no origin.
 std::optional<std::string> OriginKey(const loop::Function& function, const KeyContext& context);
 
-// The key of what `key` stands for when it is made together with what these stand for.
-std::string KeyAmong(const std::string& key, std::span<const std::string> together);
+// The key of what these stand for, together and in this order.
+std::string KeyOfAll(std::span<const std::string> together);
 
 }  // namespace tenon::jit
 
