@@ -69,9 +69,7 @@ Value* ExprCodegen::EmitFusedSum(const loop::BinaryNode& node) {
     if (product == nullptr || product->op != BinaryOp::kMul) continue;
     const auto factor = [&](const loop::Expr& e) {
       Value* value = EmitShared(e);
-      return same == nullptr
-                 ? value
-                 : builder_.CreateVectorSplat(static_cast<unsigned>(type.lanes()), value);
+      return same == nullptr ? value : Splat(value, type.lanes());
     };
     Value* const a = factor(product->a);
     Value* const b = factor(product->b);
@@ -182,13 +180,21 @@ Value* ExprCodegen::EmitMinMax(bool is_min, Value* a, Value* b) {
 }
 
 Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value* b) {
-  const BinaryOp op = node.op;
   const DataType type = node.a.dtype();
-  const bool is_signed = type.is_int();
   // Addresses are computed in int64 and stay far from its ends, so LLVM may widen and reorder them.
   // Sums of data wrap around.
-  const bool no_wrap =
-      type.element() == Int64 && index_.Proves(loop::Expr(Ref<const loop::ExprNode>(&node)));
+  const IntRules rules = {.is_signed = type.is_int(),
+                          .no_wrap = type.element() == Int64 &&
+                                     index_.Proves(loop::Expr(Ref<const loop::ExprNode>(&node))),
+                          .is_index_division = IsIndexDivision(node)};
+  const int detail = static_cast<int>(node.op) * 8 + (rules.is_signed ? 4 : 0) +
+                     (rules.no_wrap ? 2 : 0) + (rules.is_index_division ? 1 : 0);
+  return reused_.Get({.kind = ReusedValues::Kind::kIntOperation, .detail = detail, .a = a, .b = b},
+                     [&] { return EmitIntOperation(node.op, rules, a, b); });
+}
+
+Value* ExprCodegen::EmitIntOperation(BinaryOp op, const IntRules& rules, Value* a, Value* b) {
+  const bool is_signed = rules.is_signed, no_wrap = rules.no_wrap;
   switch (op) {
     case BinaryOp::kAdd:
       return builder_.CreateAdd(a, b, "", false, no_wrap);
@@ -200,7 +206,7 @@ Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value*
     case BinaryOp::kMod:
     case BinaryOp::kFloorDiv:
     case BinaryOp::kFloorMod:
-      return EmitIntDivision(op, is_signed && !IsIndexDivision(node), a, b);
+      return EmitIntDivision(op, is_signed && !rules.is_index_division, a, b);
     case BinaryOp::kMin:
       return builder_.CreateBinaryIntrinsic(
           is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
@@ -232,7 +238,7 @@ Value* ExprCodegen::EmitIntBinary(const loop::BinaryNode& node, Value* a, Value*
       // A distance of the width or more has no meaning in LLVM; its low bits are taken, as the CPU
       // does.
       Value* distance = builder_.CreateAnd(
-          b, llvm::ConstantInt::get(b->getType(), static_cast<std::uint64_t>(type.bits() - 1)));
+          b, llvm::ConstantInt::get(b->getType(), a->getType()->getScalarSizeInBits() - 1));
       if (op == BinaryOp::kShl) return builder_.CreateShl(a, distance);
       return is_signed ? builder_.CreateAShr(a, distance) : builder_.CreateLShr(a, distance);
     }

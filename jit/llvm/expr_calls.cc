@@ -250,6 +250,7 @@ Value* ExprCodegen::EmitExternCall(const loop::ExternCallNode& node) {
     }
     return made;
   };
+  reused_.ChangeMemory();
   const int lanes = node.args.empty() ? 1 : node.args[0].dtype().lanes();
   if (lanes == 1) return call(args);
   Value* result = llvm::PoisonValue::get(RegisterType(node.type));

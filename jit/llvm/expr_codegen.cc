@@ -155,7 +155,7 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
       const auto& node = *expr.As<loop::BroadcastNode>();
       Value* value = EmitShared(node.value);
       const int part = node.value.dtype().lanes();
-      if (part == 1) return builder_.CreateVectorSplat(static_cast<unsigned>(node.lanes), value);
+      if (part == 1) return Splat(value, node.lanes);
       if (const int bits = part * type.bits(); bits == 32 || bits == 64) {
         // As one number, so that it is a broadcast of the CPU's own.
         Value* number =
@@ -172,6 +172,12 @@ Value* ExprCodegen::EmitNew(const Expr& expr) {
       return EmitLet(*expr.As<loop::LetNode>());
   }
   Unreachable("the switch over expression kinds is exhaustive");
+}
+
+Value* ExprCodegen::Splat(Value* value, int lanes) {
+  return reused_.Get({.kind = ReusedValues::Kind::kSplat, .detail = lanes, .a = value}, [&] {
+    return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), value);
+  });
 }
 
 Value* ExprCodegen::EmitConstant(DataType type, double value) {
@@ -216,6 +222,7 @@ Value* ExprCodegen::EmitLazySelect(const loop::SelectNode& node) {
   const auto emit_branch = [&](llvm::BasicBlock* block, const Expr& value) {
     builder_.SetInsertPoint(block);
     emitted_.emplace_back();  // what a branch computes is only there inside it
+    const ReusedValues::Scope inside(reused_);
     Value* result = EmitShared(value);
     emitted_.pop_back();
     builder_.CreateBr(join);

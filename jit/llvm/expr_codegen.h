@@ -2,8 +2,9 @@
 // header.
 //
 // An ExprCodegen emits at its builder's insertion point and knows the variables and buffers in
-// scope. A node that occurs many times in one expression is emitted once. Nothing is kept from one
-// expression to the next, since a store may come between them.
+// scope. A node that occurs many times in one expression is emitted once, and so are indices,
+// addresses and loads that occur in several (jit/llvm/reused_values.h), unless a store may come
+// between them.
 #ifndef TENON_JIT_LLVM_EXPR_CODEGEN_H_
 #define TENON_JIT_LLVM_EXPR_CODEGEN_H_
 
@@ -17,39 +18,13 @@
 #include "llvm/IR/Module.h"
 #include "tenon/jit/llvm/codegen_options.h"
 #include "tenon/jit/llvm/insertion_map.h"
+#include "tenon/jit/llvm/reused_values.h"
 #include "tenon/loop/index_arithmetic.h"
 #include "tenon/loop/simplify/lanes.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 
 namespace tenon::jit {
-
-// Gives a variable or a buffer its value for as long as it is in scope. A value must not be used,
-// nor be captured by a parallel loop, where control flow need not have passed it.
-template <typename Map>
-class ScopedEntry {
- public:
-  ScopedEntry(Map& map, typename Map::key_type key, llvm::Value* value)
-      : map_(map), key_(std::move(key)) {
-    llvm::Value*& entry = map_[key_];
-    outer_ = entry;
-    entry = value;
-  }
-  ~ScopedEntry() {
-    if (outer_ == nullptr) {
-      map_.erase(key_);
-    } else {
-      map_[key_] = outer_;
-    }
-  }
-  ScopedEntry(const ScopedEntry&) = delete;
-  ScopedEntry& operator=(const ScopedEntry&) = delete;
-
- private:
-  Map& map_;
-  typename Map::key_type key_;
-  llvm::Value* outer_;
-};
 
 class ExprCodegen {
  public:
@@ -73,6 +48,10 @@ class ExprCodegen {
   // accepts go past the caches.
   void StreamTo(std::vector<loop::Buffer> buffers) { streamed_ = std::move(buffers); }
   bool streams() const { return !streamed_.empty(); }
+
+  // What was emitted in the function that is made now.
+  ReusedValues& reused() { return reused_; }
+
   using Vars = InsertionMap<loop::Expr, llvm::Value*, loop::ExprHash, loop::ExprSame>;
   using Buffers = InsertionMap<loop::Buffer, llvm::Value*, loop::BufferHash>;
   Vars& vars() { return vars_; }
@@ -92,6 +71,11 @@ class ExprCodegen {
   llvm::Value* EmitFusedSum(const loop::BinaryNode& node);
   llvm::Value* EmitFloatBinary(loop::BinaryOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitIntBinary(const loop::BinaryNode& node, llvm::Value* a, llvm::Value* b);
+  struct IntRules {
+    bool is_signed, no_wrap, is_index_division;
+  };
+  llvm::Value* EmitIntOperation(loop::BinaryOp op, const IntRules& rules, llvm::Value* a,
+                                llvm::Value* b);
   bool IsIndexDivision(const loop::BinaryNode& node);
   llvm::Value* EmitIntDivision(loop::BinaryOp op, bool is_signed, llvm::Value* a, llvm::Value* b);
   llvm::Value* EmitMinMax(bool is_min, llvm::Value* a, llvm::Value* b);
@@ -123,6 +107,9 @@ class ExprCodegen {
   llvm::Value* EmitDotsOfWords(int lanes, const std::vector<llvm::Value*>& args);
   llvm::Value* EmitDotInstructions(bool bytes, int lanes, const std::vector<llvm::Value*>& args);
   llvm::Value* ElementAddress(const loop::Buffer& buffer, llvm::Value* index);
+  // A load at an address without a mask.
+  llvm::Value* LoadAt(const loop::Buffer& buffer, llvm::Value* address, int lanes);
+  llvm::Value* Splat(llvm::Value* value, int lanes);
   void Annotate(llvm::Instruction* access, const loop::Buffer& buffer);
   // Convert between a 16-bit floating type and float32, in which its arithmetic runs.
   llvm::Value* Widen(llvm::Value* half, DataType type);
@@ -156,6 +143,7 @@ class ExprCodegen {
   loop::Bounds bounds_;
   loop::IndexArithmetic index_{bounds_};
   std::vector<Emitted> emitted_;  // innermost branch last
+  ReusedValues reused_;
 };
 
 }  // namespace tenon::jit

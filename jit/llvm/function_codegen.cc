@@ -151,6 +151,7 @@ class FunctionCodegen {
 
   void EmitBlock(llvm::BasicBlock* block, const Stmt& body, llvm::BasicBlock* next) {
     builder_.SetInsertPoint(block);
+    const ReusedValues::Scope inside(exprs_.reused());
     Emit(body);
     builder_.CreateBr(next);
   }
@@ -171,11 +172,13 @@ class FunctionCodegen {
     auto* after = frame_.NewBlock(node.var.name() + ".end");
     builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), body, after);
     builder_.SetInsertPoint(body);
+    const unsigned emitted = frame_.function()->getInstructionCount();
     llvm::PHINode* var = builder_.CreatePHI(builder_.getInt64Ty(), 2, node.var.name());
     var->addIncoming(begin, before);
     {
       const ScopedEntry scope(exprs_.vars(), node.var, var);
       exprs_.Bound(node.var, ValuesOf(node));
+      const ReusedValues::Scope inside(exprs_.reused());
       Emit(node.body);
     }
     // For numbers without a sign, the step from -1 to 0 wraps around.
@@ -183,7 +186,8 @@ class FunctionCodegen {
     Value* next = builder_.CreateAdd(var, builder_.getInt64(1), "", is_unsigned, true);
     var->addIncoming(next, builder_.GetInsertBlock());
     llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
-    TellOf(node, options_.reassociate_reductions, back);
+    TellOf(node, frame_.function()->getInstructionCount() - emitted,
+           options_.reassociate_reductions, back);
     builder_.SetInsertPoint(after);
   }
 
@@ -212,6 +216,8 @@ class FunctionCodegen {
     const StackFrame outer_frame = frame_;
     const llvm::IRBuilderBase::InsertPoint resume = builder_.saveIP();
     Enter(body);
+    ReusedValues outside;
+    std::swap(exprs_.reused(), outside);
     const std::vector<Value*> more = closure.Open(builder_, body, exprs_);
     Value* outer_status = std::exchange(status_, more[0]);
     Value* first = more[1];
@@ -220,6 +226,7 @@ class FunctionCodegen {
     if (exprs_.streams()) FenceStreams();
     builder_.CreateRetVoid();
     closure.Close(exprs_);
+    std::swap(exprs_.reused(), outside);
     frame_ = outer_frame;
     status_ = outer_status;
     builder_.restoreIP(resume);
@@ -245,6 +252,7 @@ class FunctionCodegen {
                        status_);
     {
       const ScopedEntry scope(exprs_.buffers(), buffer, memory.address());
+      const ReusedValues::Scope inside(exprs_.reused());
       Emit(node.body);
     }
     memory.GiveBack();

@@ -53,6 +53,34 @@ class InsertionMap {
   std::unordered_map<Key, std::size_t, Hash, Equal> places_;
 };
 
+// Gives a variable or a buffer its value, a pointer, for as long as it is in scope. A value must
+// not be used, nor be captured by a parallel loop, where control flow need not have passed it.
+template <typename Map>
+class ScopedEntry {
+ public:
+  using Value = typename Map::value_type::second_type;
+
+  ScopedEntry(Map& map, typename Map::key_type key, Value value) : map_(map), key_(std::move(key)) {
+    Value& entry = map_[key_];
+    outer_ = entry;
+    entry = value;
+  }
+  ~ScopedEntry() {
+    if (outer_ == nullptr) {
+      map_.erase(key_);
+    } else {
+      map_[key_] = outer_;
+    }
+  }
+  ScopedEntry(const ScopedEntry&) = delete;
+  ScopedEntry& operator=(const ScopedEntry&) = delete;
+
+ private:
+  Map& map_;
+  typename Map::key_type key_;
+  Value outer_;
+};
+
 }  // namespace tenon::jit
 
 #endif  // TENON_JIT_LLVM_INSERTION_MAP_H_

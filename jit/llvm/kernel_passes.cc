@@ -102,6 +102,22 @@ struct NumberValues : llvm::PassInfoMixin<NumberValues> {
   }
 };
 
+// Runs a pass, and the passes that clean up after it over functions that it changed only.
+template <typename First>
+struct WithCleaning : llvm::PassInfoMixin<WithCleaning<First>> {
+  WithCleaning(First pass, FunctionPassManager cleaning)
+      : first(std::move(pass)), clean(std::move(cleaning)) {}
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    llvm::PreservedAnalyses preserved = first.run(function, analyses);
+    if (preserved.areAllPreserved()) return preserved;
+    analyses.invalidate(function, preserved);
+    preserved.intersect(clean.run(function, analyses));
+    return preserved;
+  }
+  First first;
+  FunctionPassManager clean;
+};
+
 // Drops the 0 that is added to the first term of unrolled loops.
 using DropFirstZeros = OnFreeSums<llvm::InstSimplifyPass>;
 
@@ -140,20 +156,22 @@ void AddSimplification(FunctionPassManager& passes) {
 void AddVectorization(FunctionPassManager& passes) {
   passes.addPass(HoistInvariantDivisions());
   passes.addPass(LeaveLongLoops());
-  passes.addPass(OnFreeSums<llvm::LoopVectorizePass>());
-  passes.addPass(llvm::InstCombinePass());
+  FunctionPassManager clean_vectorized, clean_combined, clean_unrolled;
+  clean_vectorized.addPass(llvm::InstCombinePass());
+  passes.addPass(WithCleaning(OnFreeSums<llvm::LoopVectorizePass>(), std::move(clean_vectorized)));
   passes.addPass(llvm::SimplifyCFGPass(Plain()
                                            .forwardSwitchCondToPhi(true)
                                            .convertSwitchToLookupTable(true)
                                            .needCanonicalLoops(false)
                                            .hoistCommonInsts(true)
                                            .sinkCommonInsts(true)));
-  passes.addPass(llvm::VectorCombinePass());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(kLevel)));
-  passes.addPass(DropFirstZeros());
-  passes.addPass(llvm::InstCombinePass());
-  passes.addPass(Hoist());
+  clean_combined.addPass(llvm::InstCombinePass());
+  passes.addPass(WithCleaning(llvm::VectorCombinePass(), std::move(clean_combined)));
+  clean_unrolled.addPass(DropFirstZeros());
+  clean_unrolled.addPass(llvm::InstCombinePass());
+  clean_unrolled.addPass(Hoist());
+  passes.addPass(WithCleaning(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(kLevel)),
+                              std::move(clean_unrolled)));
   passes.addPass(llvm::DivRemPairsPass());
   passes.addPass(llvm::SimplifyCFGPass(Plain().speculateUnpredictables(true)));
   passes.addPass(DropConstantMasks());

@@ -15,6 +15,8 @@ namespace {
 // From so many terms on a sum has several vectors of accumulators, and so many of them.
 constexpr std::int64_t kMinLongSum = 256;
 constexpr unsigned kSumsAtOnce = 4;
+// LLVM copies no loop of so many instructions. It need not count them and their cost.
+constexpr unsigned kMaxCopied = 400;
 
 bool IsFreeSum(const loop::StoreNode& store) {
   return loop::MayReassociate(store) && !store.value.dtype().is_vector();
@@ -92,13 +94,14 @@ class Hints {
 
 }  // namespace
 
-void TellOf(const loop::ForNode& node, bool reassociates, llvm::BranchInst* back_edge) {
+void TellOf(const loop::ForNode& node, unsigned instructions, bool reassociates,
+            llvm::BranchInst* back_edge) {
   Hints hints(back_edge->getContext());
   if (node.for_kind == loop::ForKind::kParallel && reassociates && HoldsFreeSum(node.body))
     hints.Add("llvm.loop.vectorize.enable", 0);
   if (node.for_kind == loop::ForKind::kUnrolled) {
     hints.Add("llvm.loop.unroll.full");
-  } else if (HoldsLongLoop(node.body) || IsSumOfBlocks(node)) {
+  } else if (instructions > kMaxCopied || HoldsLongLoop(node.body) || IsSumOfBlocks(node)) {
     hints.Add("llvm.loop.unroll.disable");
   } else if (reassociates && IsLongSum(node)) {
     hints.Add("llvm.loop.unroll.disable");

@@ -19,7 +19,25 @@ Value* ExprCodegen::ElementAddress(const loop::Buffer& buffer, Value* index) {
   const auto found = buffers_.find(buffer);
   CheckInvariant(found != buffers_.end(),
                  "every buffer of lowered loops is a parameter or allocated");
-  return builder_.CreateInBoundsGEP(MemoryType(buffer->dtype.element()), found->second, index);
+  Value* const base = found->second;
+  return reused_.Get({.kind = ReusedValues::Kind::kAddress, .a = base, .b = index}, [&] {
+    return builder_.CreateInBoundsGEP(MemoryType(buffer->dtype.element()), base, index);
+  });
+}
+
+Value* ExprCodegen::LoadAt(const loop::Buffer& buffer, Value* address, int lanes) {
+  const DataType element = buffer->dtype.element();
+  return reused_.Get({.kind = ReusedValues::Kind::kLoad,
+                      .detail = lanes,
+                      .a = address,
+                      .time = reused_.TimeOf(buffer.get())},
+                     [&] {
+                       const DataType type = element.WithLanes(lanes);
+                       auto* load = builder_.CreateAlignedLoad(MemoryType(type), address,
+                                                               llvm::Align(element.bytes()));
+                       Annotate(load, buffer);
+                       return ToRegister(load, type);
+                     });
 }
 
 // Distinct buffers never overlap; the alias scopes say so even where the addresses come out of a
@@ -57,18 +75,11 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
   const llvm::Align align(element.bytes());
   const Expr& index = node.indices[0];
   const int lanes = index.dtype().lanes();
-  if (lanes == 1) {
-    auto* load = builder_.CreateAlignedLoad(MemoryType(element),
-                                            ElementAddress(node.buffer, EmitShared(index)), align);
-    Annotate(load, node.buffer);
-    return ToRegister(load, element);
-  }
+  if (lanes == 1) return LoadAt(node.buffer, ElementAddress(node.buffer, EmitShared(index)), 1);
   if (const auto* splat = index.As<loop::BroadcastNode>();
       splat != nullptr && !node.predicate.defined()) {
-    auto* load = builder_.CreateAlignedLoad(
-        MemoryType(element), ElementAddress(node.buffer, EmitShared(splat->value)), align);
-    Annotate(load, node.buffer);
-    return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), ToRegister(load, element));
+    Value* address = ElementAddress(node.buffer, EmitShared(splat->value));
+    return Splat(LoadAt(node.buffer, address, 1), lanes);
   }
   const DataType type = element.WithLanes(lanes);
   const auto* ramp = index.As<loop::RampNode>();
@@ -83,9 +94,7 @@ Value* ExprCodegen::EmitLoad(const loop::LoadNode& node) {
       Annotate(load, node.buffer);
       return ToRegister(Resized(builder_, load, static_cast<unsigned>(lanes)), type);
     }
-    auto* load = builder_.CreateAlignedLoad(MemoryType(type), address, align);
-    Annotate(load, node.buffer);
-    return ToRegister(load, type);
+    return LoadAt(node.buffer, address, lanes);
   }
   if (Value* near = EmitNear(node, nullptr, type)) return near;
   return EmitGather(node, EmitShared(index), nullptr, type);
@@ -186,6 +195,7 @@ void ExprCodegen::EmitStore(const loop::StoreNode& node, bool reassociate) {
     store = builder_.CreateAlignedStore(stored, address, align);
   }
   Annotate(store, buffer);
+  reused_.Store(buffer.get());
 }
 
 }  // namespace tenon::jit
