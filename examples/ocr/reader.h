@@ -26,7 +26,8 @@ struct Times {
 // Immutable; any number of threads may read with it.
 class Reader {
  public:
-  // Compiles the networks. Throws NotFound when a file of the package is missing in the folder.
+  // Compiles the networks, all at once. Throws NotFound when a file of the package is missing in
+  // the folder.
   Reader(const std::string& folder, const tenon::CompileOptions& options);
 
   // The lines in reading order.
@@ -34,8 +35,13 @@ class Reader {
                          Times* times = nullptr) const;
 
  private:
-  Network detector_, classifier_, recogniser_;
-  std::vector<std::string> keys_;
+  struct Networks {
+    Network detector, classifier, recogniser;
+  };
+  static Networks Compiled(const std::string& folder, const tenon::CompileOptions& options);
+
+  const Networks networks_;
+  const std::vector<std::string> keys_;
 };
 
 }  // namespace ocr
