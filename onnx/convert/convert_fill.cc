@@ -140,7 +140,8 @@ std::optional<Expr> RangeOfExtents(const Node& node) {
   const Dim span = step.value() > 0 ? bounds[1] - bounds[0] : bounds[0] - bounds[1];
   const std::int64_t least =
       std::abs(std::clamp(step.value(), -ops::kLongestStep, ops::kLongestStep));
-  const Dim count = Max(CeilDiv(span, least), 0);
+  const Dim steps = CeilDiv(span, least);
+  const Dim count = node.extents().HasExtent(span) ? steps : Max(steps, 0);
   const auto wide = [&](std::size_t i) { return ops::Reshape(ops::Cast(integers[i], Int64), {1}); };
   const Expr places = node.Typed(Places(node.extents(), count));
   return ops::Add(ops::Multiply(places, node.Typed(wide(2))), node.Typed(wide(0)));

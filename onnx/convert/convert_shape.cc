@@ -87,12 +87,14 @@ std::vector<Dim> Resolved(Node& node, std::vector<Dim> target) {
     }
   }
   if (!inferred) return target;
+  std::vector<Dim> others = target;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(*inferred));
   target[*inferred] = 1;
   const std::optional<Dim> rest = ExactQuotient(ops::Product(input), ops::Product(target));
   if (!rest)
     throw Unimplemented(StrCat("the extent -1 of a reshape of ",
-                               ir::ToString(node.input(0).checked_type()),
-                               " is not known to be whole"));
+                               ir::ToString(node.input(0).checked_type()), " beside ",
+                               ir::ToText(others), " is not known to be whole"));
   target[*inferred] = *rest;
   return target;
 }

@@ -276,9 +276,10 @@ void GraphImporter::CountOne() {
         StrCat("the loops and functions of the model run more than ", kMaxNodes, " nodes"));
 }
 
-void GraphImporter::AddOrigins(const onnx::NodeProto& proto, const std::vector<Expr>& outputs) {
+void GraphImporter::AddExtents(const onnx::NodeProto& proto, const std::vector<Expr>& outputs) {
   for (const Expr& output : outputs) {
     if (!output) continue;
+    extents_.AddExpressions(output);
     for (const std::string& symbol : ir::SymbolsOf(output.checked_type())) {
       if (symbol.starts_with('#')) origins_.emplace(symbol, TypedNameOf(proto));
     }
@@ -340,7 +341,7 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
     }
     CountOne();
     const std::vector<Expr> outputs = OutputsOf(proto, inputs);
-    AddOrigins(proto, outputs);
+    AddExtents(proto, outputs);
     for (int i = 0; i < proto.output_size(); ++i) {
       if (proto.output(i).empty()) continue;
       if (static_cast<std::size_t>(i) >= outputs.size())

@@ -66,8 +66,8 @@ class GraphImporter {
   std::unordered_set<Expr, ir::ExprHash> NamedExprs() const;
   // Counts towards the bound on converted nodes.
   void CountOne();
-  // Records which node found the extents of values that it cut.
-  void AddOrigins(const onnx::NodeProto& proto, const std::vector<Expr>& outputs);
+  // Records the extents of values, and which node found those of values that it cut.
+  void AddExtents(const onnx::NodeProto& proto, const std::vector<Expr>& outputs);
   // What to say of inputs whose extents values decide; empty where there are none.
   std::string OriginsOf(const std::vector<Expr>& values) const;
   // Imports a graph that is an attribute of a node, over values for its inputs.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/parse_extents.h"
 #include "tenon/ops/extents/given_extents.h"
 #include "tenon/support/error.h"
@@ -21,6 +22,21 @@ void ExtentPlaces::Add(const ir::Expr& value) {
     if (const auto symbol = tensor->shape[axis].symbol())
       places_.try_emplace(*symbol, Place{value, axis});
   }
+}
+
+void ExtentPlaces::AddExpressions(const ir::Expr& value) {
+  for (const ir::Type& type : ir::Flatten(value.checked_type())) {
+    const auto* tensor = type.As<ir::TensorTypeNode>();
+    if (tensor == nullptr) continue;
+    for (const Dim& extent : tensor->shape) {
+      if (extent.is_symbolic() && !extent.symbol()) expressions_.insert(extent.ToString());
+    }
+  }
+}
+
+bool ExtentPlaces::HasExtent(const Dim& dim) const {
+  const auto symbol = dim.symbol();
+  return symbol ? Find(*symbol) != nullptr : expressions_.contains(dim.ToString());
 }
 
 std::set<std::string> ExtentPlaces::Symbols() const {

@@ -21,6 +21,8 @@ class ExtentPlaces {
   // The variables that are extents of the typed value alone and were not known before. Of values
   // that are no tensors there are none.
   void Add(const ir::Expr& value);
+  // Extents of the typed value that are expressions, for HasExtent.
+  void AddExpressions(const ir::Expr& value);
 
   struct Place {
     ir::Expr value;
@@ -30,6 +32,8 @@ class ExtentPlaces {
   std::set<std::string> Symbols() const;
   // Null for a variable that no value has as an extent.
   const Place* Find(const std::string& symbol) const;
+  // Whether a value has this variable or expression as an extent, so that it is not negative.
+  bool HasExtent(const ir::Dim& dim) const;
 
   struct NamedShape {
     std::vector<ir::Expr> others;
@@ -41,6 +45,7 @@ class ExtentPlaces {
 
  private:
   std::map<std::string, Place> places_;
+  std::set<std::string> expressions_;  // as text
 };
 
 // Whether two extents are equal for some values of their variables, as far as bounds show.

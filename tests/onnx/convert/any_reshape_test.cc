@@ -102,6 +102,29 @@ TEST(AnyReshapeFailureTest, ValuesOfAnotherNumberOfElementsAreRefused) {
               HasSubstr("the two shapes have different numbers of elements"));
 }
 
+// As detectors count the anchors of a feature map. Nothing but that the map has the extent says
+// that it is not negative, so that the range has so many numbers.
+TEST(AnyReshapeBesideACountTest, ARangeToAnExtentOfAValueHasSoManyNumbers) {
+  Model model;
+  NamedInput(model, "x", {"1", "2", "w"}).Output("y");
+  SetInts(model.Node("AveragePool", {"x"}, {"map"}), "kernel_shape", {3});
+  model.Node("Shape", {"map"}, {"shape"});
+  model.Integers("axis", {2}).Integers("from", {0}).Integers("by", {1}).Integers("rest", {-1});
+  model.Node("Gather", {"shape", "axis"}, {"count"});
+  for (const char* bound : {"from", "count", "by"})
+    model.Node("Squeeze", {bound}, {StrCat("the_", bound)});
+  model.Node("Range", {"the_from", "the_count", "the_by"}, {"ids"});
+  model.Node("Shape", {"ids"}, {"ids_shape"});
+  SetInt(model.Node("Concat", {"ids_shape", "rest"}, {"target"}), "axis", 0);
+  model.Node("Relu", {"map"}, {"positive"});
+  model.Node("Reshape", {"positive", "target"}, {"rows"});
+  model.Node("Neg", {"rows"}, {"y"});
+  std::vector<runtime::Inputs> runs;
+  for (const std::int64_t columns : {3, 4, 19, 40})
+    runs.push_back({{"x", Random({1, 2, columns}, 1)}});
+  ExpectRightForAll(model, runs);
+}
+
 // An extent that comes of a broadcast is the greater of two; the model says which one it takes.
 TEST(AnyReshapeFailureTest, ExtentsOfABroadcastBecomeThoseOfAnInput) {
   Model model;
