@@ -156,9 +156,9 @@ void AddSimplification(FunctionPassManager& passes) {
 void AddVectorization(FunctionPassManager& passes) {
   passes.addPass(HoistInvariantDivisions());
   passes.addPass(LeaveLongLoops());
-  FunctionPassManager clean_vectorized, clean_combined, clean_unrolled;
-  clean_vectorized.addPass(llvm::InstCombinePass());
-  passes.addPass(WithCleaning(OnFreeSums<llvm::LoopVectorizePass>(), std::move(clean_vectorized)));
+  FunctionPassManager clean_combined, clean_unrolled;
+  passes.addPass(OnFreeSums<llvm::LoopVectorizePass>());
+  passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass(Plain()
                                            .forwardSwitchCondToPhi(true)
                                            .convertSwitchToLookupTable(true)

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMinLongSum = 256;
 constexpr unsigned kSumsAtOnce = 4;
 // LLVM copies no loop of so many instructions. It need not count them and their cost.
-constexpr unsigned kMaxCopied = 400;
+constexpr unsigned kMaxCopied = 1000;
 
 bool IsFreeSum(const loop::StoreNode& store) {
   return loop::MayReassociate(store) && !store.value.dtype().is_vector();
