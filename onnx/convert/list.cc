@@ -5,6 +5,7 @@
 
 #include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/onnx/convert/reshape_to.h"
+#include "tenon/onnx/convert/run_time_loop.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
@@ -39,7 +40,7 @@ Expr Reordered(const Node& node, const Expr& x, std::int64_t axis, const Put& pu
 
 [[noreturn]] void RefuseJoined(const char* what) {
   throw Unimplemented(StrCat("the elements of a sequence whose length only a run knows have other ",
-                             "extents in each turn of a loop; ", what));
+                             "extents in each turn of a loop; ", what, "; ", kFixingACondition));
 }
 
 }  // namespace

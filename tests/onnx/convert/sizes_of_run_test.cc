@@ -417,12 +417,18 @@ TEST(SplitToSequenceOfRunTest, OtherExtentsMayBeOpen) {
   }
 }
 
-TEST(SplitToSequenceOfRunTest, ANumberOfPartsThatOnlyARunKnowsIsRefusedWithTheWayRound) {
-  Model model(13);
-  NamedInput(model, "x", {"n", "4"}).Output("y").Node("SplitToSequence", {"x"}, {"parts"}, "apart");
-  SetInt(model.Node("ConcatFromSequence", {"parts"}, {"y"}), "axis", 0);
-  EXPECT_THAT(MessageOf(ImportOnnx(model.Bytes(), AnyShapes()), absl::StatusCode::kUnimplemented),
-              AllOf(HasSubstr("apart (SplitToSequence)"), HasSubstr("a list of lengths")));
+TEST(SplitToSequenceOfRunTest, ThereMayBeAsManyPartsAsAnAxisHasElements) {
+  for (const std::int64_t axis : {0, 1}) {
+    Model model(13);
+    NamedInput(model, "x", {"n", "4"}).Output("y").Node("SplitToSequence", {"x"}, {"parts"});
+    SetInt(model.Node("ConcatFromSequence", {"parts"}, {"y"}), "axis", axis);
+    const Compiled compiled(model);
+    for (const std::int64_t n : {1, 5, 16}) {
+      const NDArray x = Random({n, 4}, 1), y = compiled.Results({{"x", x}})[0];
+      EXPECT_EQ(y.shape(), axis == 0 ? (Shape{n, 4}) : (Shape{1, 4 * n}));
+      EXPECT_EQ(y.ToVector<float>(), x.ToVector<float>());
+    }
+  }
 }
 
 }  // namespace
