@@ -146,7 +146,7 @@ class SymbolicCheck {
       // The import of numbers may have limits of its own.
       const bool is_limit = absl::IsUnimplemented(fixed.status());
       if (actual.ok() && !is_limit && !IsNotComputed(fixed.status()) &&
-          !IsOfNoTurn(fixed.status(), inputs, *actual)) {
+          !IsPlaceOutside(fixed.status()) && !IsOfNoTurn(fixed.status(), inputs, *actual)) {
         return StrCat("it runs, and the model of these shapes is refused: ",
                       fixed.status().message());
       }
@@ -201,6 +201,16 @@ class SymbolicCheck {
       is_computed |= e.span().source.starts_with(StrCat(node->name(), " ("));
     });
     return !is_computed;
+  }
+
+  // Whether it is that of a place outside a sequence which extents decide. Of one that only a run
+  // knows, the nearest element is read.
+  bool IsPlaceOutside(const absl::Status& refusal) const {
+    const onnx::NodeProto* node = Refused(refusal);
+    return node != nullptr && node->op_type() == "SequenceAt" &&
+           std::ranges::none_of(named_.graph().initializer(), [&](const auto& initializer) {
+             return initializer.name() == node->input(1);
+           });
   }
 
   // Of a run that is refused where the model of these shapes is not.

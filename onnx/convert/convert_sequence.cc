@@ -39,7 +39,9 @@ std::size_t PlaceAt(const Node& node, std::size_t i, std::int64_t size, std::int
 }
 
 std::vector<Expr> SequenceAt(Node& node) {
-  if (const auto list = ListIn(node.input(0))) return {ElementOf(node, *list, node.input(1))};
+  if (const auto list = ListIn(node.input(0)))
+    return {DependsOnInputs(node.input(1)) ? ElementOf(node, *list, node.input(1))
+                                           : ElementAt(node, *list, node.ConstantInt(1))};
   const std::vector<Expr>& elements = ElementsOf(node, 0);
   if (!elements.empty() && DependsOnInputs(node.input(1)))
     return {ElementOf(node, ListOf(node, elements), node.input(1))};

@@ -1,6 +1,7 @@
 // As a value, a list is a tuple of its array and a mark that nothing else has.
 #include "tenon/onnx/convert/list.h"
 
+#include <limits>
 #include <numeric>
 
 #include "tenon/onnx/convert/moved_elements.h"
@@ -71,6 +72,20 @@ List ListOfParts(const Node& node, const Expr& x, std::int64_t axis, bool keeps_
   });
   if (!keeps_axis) return {first};
   return {MadeOf(node, node.Typed(ops::ExpandDims(first, axis + 1)), {x})};
+}
+
+// The first or the last elements that reach to the place are taken, which needs so many.
+Expr ElementAt(const Node& node, const List& list, std::int64_t place) {
+  if (list.joined_along) RefuseJoined("they can be joined, but not read one by one");
+  const std::int64_t before = place < 0 ? -(place + 1) : place;
+  constexpr std::int64_t kMaxPlace = std::numeric_limits<std::int64_t>::max() - 1;
+  const Dim length = DimsOf(list.array)[0];
+  if (before > kMaxPlace || (length.is_static() && before >= length.value()))
+    throw InvalidArgument(StrCat("the place ", place, " is outside the sequence of ",
+                                 length.ToString(), " elements"));
+  const Expr from_it = place < 0 ? node.Typed(ops::Reverse(list.array)) : list.array;
+  const Expr reaching = node.Typed(FirstOf(node.extents(), from_it, before + 1, 0));
+  return MadeOf(node, node.Typed(ops::Take(reaching, Integer(before), {.axis = 0})), {list.array});
 }
 
 Expr ElementOf(const Node& node, const List& list, const Expr& place) {

@@ -26,7 +26,10 @@ List ListOf(const Node& node, const std::vector<Expr>& elements);
 // `x` in parts of one element along an axis, which they keep or not.
 List ListOfParts(const Node& node, const Expr& x, std::int64_t axis, bool keeps_axis);
 
-// The element at a place that a run says, counted from the end where it is negative.
+// The element at a place, counted from the end where it is negative. A run with fewer elements is
+// refused. Throws InvalidArgument where the sequence always has.
+Expr ElementAt(const Node& node, const List& list, std::int64_t place);
+// The same at a place that a run says; of one outside the sequence, the element next to it.
 Expr ElementOf(const Node& node, const List& list, const Expr& place);
 Expr LengthOf(const Node& node, const List& list);
 // All elements along an axis, which may be new.

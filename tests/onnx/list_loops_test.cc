@@ -82,6 +82,20 @@ TEST(ListLoopsTest, WhatEachTurnAppendsIsJoinedCountedAndRead) {
   }
 }
 
+TEST(ListLoopsTest, ARunWithTooFewElementsForAPlaceIsRefused) {
+  for (const std::int64_t place : {2, -3}) {
+    Model model = RowsModel();
+    AppendForRows(model, "none", TwiceARow);
+    model.Initializer("place", NDArray::Scalar<std::int64_t>(place));
+    model.Node("SequenceAt", {"list", "place"}, {"y"}, "read");
+    model.Output("y");
+    ExpectRightForAll(model, Rows({{3, 5}, {17, 2}, {40, 7}}), true);
+    const Executable exe =
+        ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+    EXPECT_FALSE(exe.Run({{"x", Random({2, 5}, 1)}}).ok()) << place;
+  }
+}
+
 TEST(ListLoopsTest, ElementsThatTurnsMakeOfAnyLengthAreJoined) {
   Model model = RowsModel();
   NamedInput(model, "lengths", {"n"}, kInt64);
