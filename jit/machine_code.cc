@@ -220,33 +220,34 @@ class Maker {
         stored = true;
       }
     });
-    std::vector<std::string> texts(functions_.size());  // of records
+    std::vector<std::string> object_keys(functions_.size());
     for (std::size_t at = 0; at < groups.size(); ++at) {
       for (std::size_t m = 0; m < groups[at].members.size(); ++m) {
         const std::size_t i = groups[at].members[m];
         made_.uses[i] = {.object = made_.objects.size(),
                          .symbol = EntrySymbol(groups[at].code.function.name),
                          .numbers = groups[at].code.numbers[m]};
-        texts[i] = TextOf(keys[at], made_.uses[i]);
+        object_keys[i] = keys[at];
       }
       made_.objects.push_back(
           {.bytes = std::move(objects[at]), .externs = std::move(externs_[groups[at].members[0]])});
     }
     made_.is_compiled = compiled;
-    if (is_cached_) StoreRecords(texts);
+    if (is_cached_) StoreRecords(object_keys);
     if (stored) cache_.Trim();
   }
 
-  // The texts of functions that were known, or are of another part, are empty.
-  void StoreRecords(const std::vector<std::string>& texts) const {
+  // The keys of functions that were known, or are of another part, are empty.
+  void StoreRecords(const std::vector<std::string>& object_keys) const {
     std::string shared;
     bool is_whole = shared_record_.has_value();
     for (std::size_t i = 0; i < functions_.size(); ++i) {
-      if (shared_[i] != 0) {
-        is_whole = is_whole && !texts[i].empty();
-        StrAppend(&shared, texts[i], " ");
-      } else if (records_[i] && !texts[i].empty()) {
-        cache_.Store(*records_[i], texts[i]);
+      if (object_keys[i].empty()) {
+        is_whole = is_whole && shared_[i] == 0;
+      } else if (shared_[i] != 0) {
+        StrAppend(&shared, TextOf(object_keys[i], made_.uses[i]), " ");
+      } else if (records_[i]) {
+        cache_.Store(*records_[i], TextOf(object_keys[i], made_.uses[i]));
       }
     }
     if (is_whole) cache_.Store(*shared_record_, shared);

@@ -5,6 +5,7 @@
 #ifndef TENON_VERIFY_ARRAY_VALUES_H_
 #define TENON_VERIFY_ARRAY_VALUES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -15,6 +16,8 @@
 #include "tenon/support/ndarray.h"
 
 namespace tenon::verify {
+
+inline std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Random numbers whose sequence is the same on every system.
 class Random {

@@ -1,16 +1,17 @@
 #include "tenon/verify/check_teams.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "tenon/compiler/compile.h"
 #include "tenon/ir/text_format.h"
-#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/ops/registry.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/verify/callers.h"
 
 namespace tenon::verify {
 namespace {
@@ -59,23 +60,6 @@ Executable Compiled(const ir::Module& module, int threads) {
   return ValueOrThrow(Compile(module, options));
 }
 
-// A run inside a parallel region.
-struct InRegion {
-  const Executable& executable;
-  const runtime::Inputs& inputs;
-  const int threads;
-  absl::StatusOr<Arrays> results = Arrays();
-
-  static void Run(void* region, std::int64_t begin, std::int64_t end) {
-    auto& self = *static_cast<InRegion*>(region);
-    for (; begin < end; ++begin) {
-      if (begin != 0) continue;
-      runtime::Session session(self.executable, {.threads = self.threads});
-      self.results = session.Run(self.inputs);
-    }
-  }
-};
-
 }  // namespace
 
 std::optional<std::string> CheckTeams(Random& random) {
@@ -98,21 +82,14 @@ std::optional<std::string> CheckTeams(Random& random) {
   const Executable executable = Compiled(module, made_for);
   // Results are kept until all have run: memory that is given back may hold right ones.
   std::vector<std::pair<const char*, Arrays>> runs;
-  const auto run = [&] {
-    runtime::Session session(executable, {.threads = run_on});
-    return ValueOrThrow(session.Run(inputs));
+  Callers callers(executable, inputs, run_on);
+  const auto add = [&](const char* how, std::vector<Arrays> all) {
+    for (Arrays& results : all) runs.emplace_back(how, std::move(results));
   };
-  {
-    const jit::ScopedTeamsOfOne teams;
-    runs.emplace_back("in a team of one", run());
-  }
-  {
-    InRegion region{.executable = executable, .inputs = inputs, .threads = run_on};
-    const jit::ScopedThreads two(2);
-    jit::ParallelFor(&InRegion::Run, &region, 2);
-    runs.emplace_back("inside a parallel region", ValueOrThrow(region.results));
-  }
-  runs.emplace_back("alone", run());
+  add("in a team of one", callers.InATeamOfOne());
+  add("inside a parallel region", callers.InARegion());
+  runtime::Session alone(executable, {.threads = run_on});
+  add("alone", {ValueOrThrow(alone.Run(inputs))});
   runtime::Session one(Compiled(module, 1), {.threads = 1});
   const NDArray expected = ValueOrThrow(one.Run(inputs)).at(0);
   for (const auto& [how, results] : runs) {

@@ -1,14 +1,12 @@
 #include "tenon/verify/compiled_run.h"
 
-#include <array>
 #include <optional>
 #include <string_view>
-#include <thread>
 
 #include "tenon/ir/text_format.h"
-#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/verify/callers.h"
 #include "tenon/verify/relative_module.h"
 #include "tenon/verify/symbolic_module.h"
 #include "tenon/verify/temporary_folder.h"
@@ -18,58 +16,12 @@ namespace {
 
 using Arrays = std::vector<NDArray>;
 
-constexpr int kCallers = 3;
-
 void RequireSameBits(const Arrays& actual, const Arrays& expected, std::string_view what) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (!actual.at(i).SameBytes(expected[i]))
       throw DataLoss(StrCat("result ", i, " has other bits ", what));
   }
 }
-
-// The results of all callers that run the executable at once.
-class Callers {
- public:
-  Callers(const Executable& executable, const runtime::Inputs& inputs, int threads)
-      : executable_(executable), inputs_(inputs), threads_(threads) {}
-
-  std::vector<Arrays> OnThreads() {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < kCallers; ++i) threads.emplace_back([this, i] { Run(i); });
-    for (std::thread& thread : threads) thread.join();
-    return Take();
-  }
-  std::vector<Arrays> InATeamOfOne() {
-    const jit::ScopedTeamsOfOne teams;
-    Run(0);
-    return {ValueOrThrow(results_[0])};
-  }
-  std::vector<Arrays> InARegion() {
-    const auto body = [](void* callers, std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i)
-        static_cast<Callers*>(callers)->Run(static_cast<int>(i));
-    };
-    const jit::ScopedThreads two(2);
-    jit::ParallelFor(body, this, kCallers);
-    return Take();
-  }
-
- private:
-  void Run(int caller) {
-    runtime::Session session(executable_, {.threads = threads_});
-    results_[static_cast<std::size_t>(caller)] = session.Run(inputs_);
-  }
-  std::vector<Arrays> Take() {
-    std::vector<Arrays> taken;
-    for (const absl::StatusOr<Arrays>& results : results_) taken.push_back(ValueOrThrow(results));
-    return taken;
-  }
-
-  const Executable& executable_;
-  const runtime::Inputs& inputs_;
-  const int threads_;
-  std::array<absl::StatusOr<Arrays>, kCallers> results_;
-};
 
 CompileOptions RelativeOptions(CompileOptions options, Random& random) {
   switch (random.Below(8)) {

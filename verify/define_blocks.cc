@@ -11,7 +11,6 @@
 namespace tenon::verify {
 namespace {
 
-using Definitions = std::vector<Definition>;
 using Pairs = std::vector<ops::Ints>;
 
 // Where an element around an axis comes from; below 0 for a new one.
@@ -75,7 +74,7 @@ Definitions SpaceToBatch(const DefinedCall& call) {
     to[b + 1] = (to[b + 1] + attrs.paddings[b][0] + attrs.paddings[b][1]) / block[b];
   }
   Definition made{.shape = to};
-  for (std::int64_t i = CountOf(to); i > 0; --i) made.Add(ValueOf(attrs.pad_value, x), 0);
+  for (std::int64_t i = NumElements(to); i > 0; --i) made.Add(ValueOf(attrs.pad_value, x), 0);
   for (const Shape& from : AllPlaces(x.shape())) {
     Shape at = from;
     std::int64_t position = 0;
@@ -100,7 +99,7 @@ Definitions BatchToSpace(const DefinedCall& call) {
     to[b + 1] = to[b + 1] * block[b] - attrs.crops[b][0] - attrs.crops[b][1];
   }
   Definition made{.shape = to};
-  made.elements.resize(static_cast<std::size_t>(CountOf(to)));
+  made.elements.resize(static_cast<std::size_t>(NumElements(to)));
   made.tolerances.assign(made.elements.size(), 0);
   for (const Shape& from : AllPlaces(x.shape())) {
     Shape at = from;
@@ -160,7 +159,7 @@ Definitions DepthToSpace(const DefinedCall& call) {
   in.Of('H', &to) *= block;
   in.Of('W', &to) *= block;
   Definition made{.shape = to};
-  made.elements.resize(static_cast<std::size_t>(CountOf(to)));
+  made.elements.resize(static_cast<std::size_t>(NumElements(to)));
   made.tolerances.assign(made.elements.size(), 0);
   for (const Shape& from : AllPlaces(x.shape())) {
     const Shape at = Spread(from, in, block, in.Of('C', to), attrs.mode == "CRD");
@@ -176,7 +175,7 @@ Definitions Dilate(const DefinedCall& call) {
   for (std::size_t d = 0; d < to.size(); ++d)
     to[d] = to[d] == 0 ? 0 : (to[d] - 1) * attrs.strides[d] + 1;
   Definition made{.shape = to};
-  for (std::int64_t i = CountOf(to); i > 0; --i) made.Add(ValueOf(attrs.dilation_value, x), 0);
+  for (std::int64_t i = NumElements(to); i > 0; --i) made.Add(ValueOf(attrs.dilation_value, x), 0);
   for (const Shape& from : AllPlaces(x.shape())) {
     Shape at = from;
     for (std::size_t d = 0; d < at.size(); ++d) at[d] *= attrs.strides[d];

@@ -9,7 +9,6 @@ namespace tenon::verify {
 namespace {
 
 using ops::Ints;
-using Definitions = std::vector<Definition>;
 
 Definitions ValidCounts(const DefinedCall& call) {
   const auto& attrs = call.call.attrs.As<ops::GetValidCountsAttrs>();

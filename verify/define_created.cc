@@ -10,11 +10,9 @@
 namespace tenon::verify {
 namespace {
 
-using Definitions = std::vector<Definition>;
-
 Definition Filled(const Shape& shape, const Number& value) {
   Definition made{.shape = shape};
-  for (std::int64_t i = CountOf(shape); i > 0; --i) made.Add(value, 0);
+  for (std::int64_t i = NumElements(shape); i > 0; --i) made.Add(value, 0);
   return made;
 }
 
@@ -71,7 +69,8 @@ Definitions ShapeOf(const DefinedCall& call) {
   return {made};
 }
 Definitions NdarraySize(const DefinedCall& call) {
-  const Number count = Converted({.whole = CountOf(call.shape(0))}, Int64, call.results[0].dtype());
+  const Number count =
+      Converted({.whole = NumElements(call.shape(0))}, Int64, call.results[0].dtype());
   return {Filled({}, count)};
 }
 

@@ -11,7 +11,6 @@ namespace tenon::verify {
 namespace {
 
 using ops::Ints;
-using Definitions = std::vector<Definition>;
 
 // The best class, the first of several, and where it is likely enough its box.
 Definitions BoxesOfAnchors(const DefinedCall& call) {

@@ -12,10 +12,6 @@
 namespace tenon::verify {
 namespace {
 
-using Definitions = std::vector<Definition>;
-
-std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 Definitions Loss(const DefinedCall& call) {
   const auto& attrs = call.call.attrs.As<ops::NLLLossAttrs>();
   const NDArray& targets = call.args[1];

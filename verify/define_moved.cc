@@ -12,10 +12,6 @@
 namespace tenon::verify {
 namespace {
 
-using Definitions = std::vector<Definition>;
-
-std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 Definitions Transpose(const DefinedCall& call) {
   const auto& axes = call.call.attrs.As<ops::TransposeAttrs>().axes;
   const Shape& x = call.shape(0);

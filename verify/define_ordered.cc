@@ -16,10 +16,7 @@
 namespace tenon::verify {
 namespace {
 
-using Definitions = std::vector<Definition>;
 using Row = std::vector<Number>;
-
-std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 bool IsLess(const Number& a, const Number& b) {
   if (std::isnan(a.real) || std::isnan(b.real)) return !std::isnan(a.real) && std::isnan(b.real);
@@ -175,7 +172,7 @@ Definitions Running(const DefinedCall& call, bool is_sum) {
   const Shape shape = attrs.axis ? x.shape() : Shape{x.size()};
   const std::size_t axis = attrs.axis ? AxisOf(*attrs.axis, shape.size()) : 0;
   Definition made{.shape = shape};
-  made.elements.resize(At(CountOf(shape)));
+  made.elements.resize(At(NumElements(shape)));
   made.tolerances.resize(made.elements.size());
   Shape starts = shape;
   starts[axis] = std::min<std::int64_t>(starts[axis], 1);

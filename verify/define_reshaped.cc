@@ -11,8 +11,6 @@
 namespace tenon::verify {
 namespace {
 
-using Definitions = std::vector<Definition>;
-
 Definition InOrder(const NDArray& x, std::optional<Shape> shape) {
   Definition made{.shape = std::move(shape)};
   for (std::int64_t i = 0; i < x.size(); ++i) made.Add(ElementAt(x, i), 0);
@@ -51,9 +49,9 @@ std::optional<Shape> Reshaped(const Shape& from, const ops::Ints& codes, bool al
     }
   }
   if (inferred) {
-    const std::int64_t others = CountOf(to);
+    const std::int64_t others = NumElements(to);
     if (others == 0) return std::nullopt;
-    to[*inferred] = CountOf(from) / others;
+    to[*inferred] = NumElements(from) / others;
   }
   return to;
 }
@@ -87,7 +85,7 @@ Definitions ReshapeLike(const DefinedCall& call) {
 
 Definitions BatchFlatten(const DefinedCall& call) {
   const Shape& x = call.shape(0);
-  return {InOrder(call.args[0], Shape{x[0], CountOf(Part(x, 1, x.size()))})};
+  return {InOrder(call.args[0], Shape{x[0], NumElements(Part(x, 1, x.size()))})};
 }
 
 Definitions ExpandDims(const DefinedCall& call) {

@@ -15,9 +15,6 @@
 namespace tenon::verify {
 namespace {
 
-using Definitions = std::vector<Definition>;
-
-std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
 void Insert(const Shape& part, Shape* to) { to->insert(to->end(), part.begin(), part.end()); }
 
 // A copy of an array that is written element by element.

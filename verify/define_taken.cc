@@ -12,10 +12,6 @@
 namespace tenon::verify {
 namespace {
 
-using Definitions = std::vector<Definition>;
-
-std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 std::int64_t Clipped(Whole index, std::int64_t extent) {
   return static_cast<std::int64_t>(std::min<Whole>(std::max<Whole>(index, 0), extent - 1));
 }

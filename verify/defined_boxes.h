@@ -21,8 +21,6 @@ inline bool IsDoubtful(Real a, Real b) {
   return a != b && std::abs(a - b) < kDoubt * (1 + std::abs(b));
 }
 
-inline std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // Axis 0 and 1 are whatever the first two numbers are of.
 struct Box {
   Real low[2], high[2];

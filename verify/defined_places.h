@@ -12,17 +12,11 @@
 
 namespace tenon::verify {
 
-inline std::int64_t CountOf(const Shape& shape) {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : shape) count *= extent;
-  return count;
-}
-
 // The coordinates of all elements, in row-major order.
 inline std::vector<Shape> AllPlaces(const Shape& shape) {
   std::vector<Shape> places;
   Shape at(shape.size(), 0);
-  for (std::int64_t left = CountOf(shape); left > 0; --left) {
+  for (std::int64_t left = NumElements(shape); left > 0; --left) {
     places.push_back(at);
     for (std::size_t d = shape.size(); d-- > 0;) {
       if (++at[d] < shape[d]) break;

@@ -13,6 +13,7 @@
 #include "tenon/ir/expr.h"
 #include "tenon/ops/ints.h"
 #include "tenon/support/ndarray.h"
+#include "tenon/verify/array_values.h"
 
 namespace tenon::verify {
 
@@ -75,7 +76,8 @@ struct DefinedCall {
 };
 
 // A definition for each result.
-using Define = std::function<std::vector<Definition>(const DefinedCall& call)>;
+using Definitions = std::vector<Definition>;  // of the results of a call
+using Define = std::function<Definitions(const DefinedCall& call)>;
 using DefinitionTable = std::map<std::string, Define>;
 
 // These hold for all values of the arguments.

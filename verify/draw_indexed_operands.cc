@@ -19,8 +19,6 @@ const Types kElements = {Float32, Float32, Float32, Float64, Float16, BFloat16,
                          Int32,   Int64,   Int8,    UInt8,   Bool};
 const Types kIndices = {Int32, Int64, Int64, Int8, UInt8};
 
-std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 // A few targets are no class.
 Operands Loss(Random& random) {
   const std::int64_t classes = random.Of(Ints{1, 2, 3, 8, 17});

@@ -18,7 +18,6 @@ using attrs::Value;
 using ops::Ints;
 using Words = std::vector<std::string>;
 
-std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
 std::int64_t Rank(const Shape& shape) { return static_cast<std::int64_t>(shape.size()); }
 
 Operands Of(const Shape& shape, Random& random) {

@@ -17,7 +17,6 @@ using ops::Ints;
 using Types = std::vector<DataType>;
 using Words = std::vector<std::string>;
 
-std::size_t At(std::int64_t i) { return static_cast<std::size_t>(i); }
 std::int64_t Rank(const Shape& shape) { return static_cast<std::int64_t>(shape.size()); }
 
 DataType AnyIndexType(Random& random) {
