@@ -70,8 +70,19 @@ std::vector<Expr> Size(Node& node) {
   return {node.Typed(ir::Call::Make(ops::Known().prod, {shape}, Attrs::Make(ops::ReduceAttrs{})))};
 }
 
-// The target of a reshape that has expressions, with its 0 and -1 replaced.
-std::vector<Dim> Resolved(Node& node, std::vector<Dim> target) {
+// What is left of `whole` elements without `part`. Numbers that leave a rest for some values of the
+// variables are taken: a run refuses these values. Nothing where variables divide.
+std::optional<Dim> RestOf(const Dim& whole, const Dim& part, const Dim& variables) {
+  if (const auto exact = ExactQuotient(whole, part)) return exact;
+  const auto rest = ExactQuotient(whole, variables);
+  const auto number = ExactQuotient(part, variables);
+  if (!rest || !number || !number->is_static() || number->value() < 1) return std::nullopt;
+  return FloorDiv(*rest, number->value());
+}
+
+// The target of a reshape that has expressions, with its 0 and -1 replaced. Nothing where only a
+// run knows what -1 stands for.
+std::optional<std::vector<Dim>> Resolved(Node& node, std::vector<Dim> target) {
   const std::vector<Dim> input = DimsOf(node.input(0));
   const bool allowzero = node.Int("allowzero", 0) != 0;
   std::optional<std::size_t> inferred;
@@ -87,30 +98,30 @@ std::vector<Dim> Resolved(Node& node, std::vector<Dim> target) {
     }
   }
   if (!inferred) return target;
-  std::vector<Dim> others = target;
-  others.erase(others.begin() + static_cast<std::ptrdiff_t>(*inferred));
   target[*inferred] = 1;
-  const std::optional<Dim> rest = ExactQuotient(ops::Product(input), ops::Product(target));
-  if (!rest)
-    throw Unimplemented(StrCat("the extent -1 of a reshape of ",
-                               ir::ToString(node.input(0).checked_type()), " beside ",
-                               ir::ToText(others), " is not known to be whole"));
+  Dim variables = 1;
+  for (const Dim& dim : target) variables = dim.is_static() ? variables : variables * dim;
+  const auto rest = RestOf(ops::Product(input), ops::Product(target), variables);
+  if (!rest) return std::nullopt;
   target[*inferred] = *rest;
   return target;
 }
 
 std::vector<Expr> Reshape(Node& node) {
-  if (IsOfRun(node, 1)) return {ReshapedByValues(node, node.Int("allowzero", 0) != 0)};
+  const bool allowzero = node.Int("allowzero", 0) != 0;
+  if (IsOfRun(node, 1)) return {ReshapedByValues(node, allowzero)};
   const std::vector<Dim> wanted = node.ShapeValue(1);
-  if (!IsStatic(wanted))
-    return {node.Typed(ReshapeTo(node.extents(), node.input(0), Resolved(node, wanted)))};
+  if (!IsStatic(wanted)) {
+    const auto target = Resolved(node, wanted);
+    if (!target) return {ReshapedByValues(node, allowzero)};
+    return {node.Typed(ReshapeTo(node.extents(), node.input(0), *target))};
+  }
   const Ints target = NumbersOf(wanted);
   for (const std::int64_t extent : target) {
     if (extent < -1)
       throw InvalidArgument(StrCat("the shape [", StrJoin(target, ", "), "] has the extent ",
                                    extent, "; it must be at least -1"));
   }
-  const bool allowzero = node.Int("allowzero", 0) != 0;
   return {node.Typed(
       ir::Call::Make(ops::Known().reshape, {node.input(0)},
                      Attrs::Make(ops::ReshapeAttrs{.newshape = target, .allowzero = allowzero})))};

@@ -77,6 +77,11 @@ INSTANTIATE_TEST_SUITE_P(
             "Columns", {"n", "8", "h", "w"}, {"n*h", "w", "8"}, {"n", "h", "w", "8"}, kImages},
         ReshapeCase{"All", {"n", "8", "h", "w"}, {"-1", "8"}, {"n", "h*w", "8"}, kImages},
         ReshapeCase{"WhatIsLeft", {"n", "8", "h", "w"}, {"n*h*w", "8"}, {"n", "-1", "8"}, kImages},
+        ReshapeCase{"HalvesOfWhatMayBeOdd",
+                    {"n", "6", "h"},
+                    {"h", "-1", "4"},
+                    {"n", "h", "6"},
+                    {{2, 6, 5}, {4, 6, 1}, {6, 6, 17}}},
         ReshapeCase{"ThreeMerged",
                     {"b", "4", "6", "h", "w"},
                     {"24*b", "h", "w"},
@@ -97,6 +102,33 @@ TEST(AnyReshapeFailureTest, ValuesOfAnotherNumberOfElementsAreRefused) {
   const Executable exe =
       ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
   const auto run = exe.Run({{"x", Random({2, 6}, 1)}, {"like", Random({3, 5}, 2)}});
+  ASSERT_FALSE(run.ok());
+  EXPECT_THAT(std::string(run.status().message()),
+              HasSubstr("the two shapes have different numbers of elements"));
+}
+
+// How many columns that makes is known at the run alone.
+TEST(AnyReshapeOfARunTest, AVariableDividesTheElements) {
+  Model model;
+  NamedInput(NamedInput(model, "x", {"n", "6"}), "like", {"m", "2"}).Output("y").Output("sums");
+  model.Node("Shape", {"like"}, {"shape"});
+  model.Integers("axis", {0}).Integers("rest", {-1});
+  model.Node("Gather", {"shape", "axis"}, {"rows"});
+  SetInt(model.Node("Concat", {"rows", "rest"}, {"target"}), "axis", 0);
+  model.Node("Neg", {"x"}, {"negative"});
+  model.Node("Reshape", {"negative", "target"}, {"parts"});
+  model.Node("Softmax", {"parts"}, {"y"});
+  model.Node("ReduceSum", {"y", "axis"}, {"sums"});
+  const ir::Module module = ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()));
+  const Executable exe = ValueOrThrow(Compile(module, {.verify = true, .check_bounds = true}));
+  for (const auto& [n, m] : {std::pair{2, 3}, {2, 12}, {1, 1}, {17, 34}, {5, 5}}) {
+    const runtime::Inputs inputs = {{"x", Random({n, 6}, 1)}, {"like", Random({m, 2}, 2)}};
+    SCOPED_TRACE(ShapesOf(inputs));
+    const auto results = ValueOrThrow(exe.Run(inputs));
+    EXPECT_EQ(results[0].shape(), (Shape{m, n * 6 / m}));
+    testing_graphs::ExpectClose(results, testing_graphs::Outcome(OfNumbers(model, inputs), inputs));
+  }
+  const auto run = exe.Run({{"x", Random({2, 6}, 1)}, {"like", Random({5, 2}, 2)}});
   ASSERT_FALSE(run.ok());
   EXPECT_THAT(std::string(run.status().message()),
               HasSubstr("the two shapes have different numbers of elements"));
