@@ -202,7 +202,8 @@ class Maker {
 
   void Compile(std::vector<Group> groups) {
     std::vector<std::string> objects(groups.size()), keys(groups.size());
-    std::atomic<bool> stored = false, compiled = false;
+    std::atomic<std::int64_t> stored = 0;
+    std::atomic<bool> compiled = false;
     CompileEach(groups.size(), options_.target, [&](std::size_t at, LazyCompiler& compiler) {
       Group& group = groups[at];
       Generalize(&group);
@@ -217,7 +218,7 @@ class Maker {
       objects[at] = CompileToObject(group.code.function, options_, *compiler);
       if (is_cached_) {
         cache_.Store(keys[at], objects[at]);
-        stored = true;
+        stored += static_cast<std::int64_t>(objects[at].size());
       }
     });
     std::vector<std::string> object_keys(functions_.size());
@@ -234,7 +235,7 @@ class Maker {
     }
     made_.is_compiled = compiled;
     if (is_cached_) StoreRecords(object_keys);
-    if (stored) cache_.Trim();
+    if (stored > 0) cache_.TrimAfter(stored);
   }
 
   // The keys of functions that were known, or are of another part, are empty.

@@ -1,4 +1,7 @@
 // An entry consists of kMagic, the key, the BLAKE3 hash of key and object, and the object.
+//
+// How much was stored since the last trim is the size of a file, which has one byte for each
+// kCounted bytes: processes append to it without waiting for each other.
 #include "tenon/jit/object/object_cache.h"
 
 #include <algorithm>
@@ -13,6 +16,7 @@
 #include <unistd.h>
 
 #include "llvm/Support/BLAKE3.h"
+#include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::jit {
@@ -23,6 +27,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMagic = "TenonObject1\n";
 constexpr std::string_view kEnding = ".tenon-object";
 constexpr std::string_view kUnfinished = ".tenon-unfinished-";
+constexpr std::string_view kStoredCount = ".tenon-stored";
+constexpr std::int64_t kCounted = 4096;
+constexpr std::int64_t kTrimmedParts = 16;
 constexpr std::chrono::hours kMaxWrite{1};
 
 std::string Checksum(const std::string& key, std::string_view object) {
@@ -121,6 +128,23 @@ void ObjectCache::Store(const std::string& key, std::string_view object) const {
   const bool closed = close(file) == 0;
   if (!written || !closed || rename(unfinished.c_str(), EntryPath(folder_, key).c_str()) != 0)
     unlink(unfinished.c_str());
+}
+
+void ObjectCache::TrimAfter(std::int64_t stored) const {
+  if (!Refusal().empty()) return;
+  const fs::path path = folder_ / kStoredCount;
+  const auto bytes = static_cast<std::size_t>(CeilDiv(stored, kCounted));
+  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+  struct stat status {};
+  const bool is_counted = file >= 0 && fstat(file, &status) == 0;
+  const bool is_due = !is_counted || (status.st_size + static_cast<std::int64_t>(bytes)) >=
+                                         most_bytes_ / kTrimmedParts / kCounted;
+  if (!is_due) (void)WriteAll(file, std::string(bytes, '.'));
+  if (file >= 0) close(file);
+  if (!is_due) return;
+  Trim();
+  const int fresh = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fresh >= 0) close(fresh);
 }
 
 void ObjectCache::Trim() const {

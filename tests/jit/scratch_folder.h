@@ -31,10 +31,12 @@ class ScratchFolder {
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
+  // Without the count that an object cache keeps of what was stored.
   std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
-      files.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+      if (entry.path().filename() != ".tenon-stored") files.push_back(entry.path());
+    }
     return files;
   }
 

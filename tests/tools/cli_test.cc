@@ -1,4 +1,5 @@
 // The tenon program as a user calls it: a child process, its exit code and what it prints.
+#include <algorithm>
 #include <filesystem>
 
 #include <dlfcn.h>
@@ -456,7 +457,8 @@ constexpr const char* kRun =
 std::size_t Entries(const fs::path& folder) {
   if (!fs::exists(folder)) return 0;
   return static_cast<std::size_t>(
-      std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+      std::count_if(fs::directory_iterator(folder), fs::directory_iterator(),
+                    [](const auto& file) { return file.path().extension() == ".tenon-object"; }));
 }
 
 // Its object, and that one's key under the key of what the kernel is made of.

@@ -109,6 +109,26 @@ TEST(ObjectCacheTest, TheOldestEntriesGoUntilTheRestFits) {
   EXPECT_TRUE(fs::exists(folder.path() / "not-ours"));
 }
 
+// A trim looks at all entries, which takes long where there are thousands.
+TEST(ObjectCacheTest, ATrimIsDueOnceASixteenthOfTheMostIsStored) {
+  const ScratchFolder folder;
+  constexpr std::int64_t kMost = 16 * 10 * 4096;
+  const fs::path old = folder.path() / ".tenon-unfinished-abcdef";
+  const auto trims = [&](std::int64_t stored) {
+    WriteBytes(old, "x");
+    fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    ObjectCache(folder.path(), kMost).TrimAfter(stored);  // as another process would
+    return !fs::exists(old);
+  };
+  EXPECT_TRUE(trims(1)) << "nobody knows how much the folder has";
+  EXPECT_FALSE(trims(1));
+  EXPECT_FALSE(trims(8 * 4096));
+  EXPECT_TRUE(trims(1));
+  EXPECT_FALSE(trims(9 * 4096));
+  EXPECT_TRUE(trims(std::int64_t{1} << 40));
+  EXPECT_FALSE(trims(1));
+}
+
 TEST(ObjectCacheTest, TrimRemovesWhatAnInterruptedWriterLeftLongAgo) {
   const ScratchFolder folder;
   const fs::path old = folder.path() / ".tenon-unfinished-abcdef";
