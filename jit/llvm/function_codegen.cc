@@ -227,6 +227,7 @@ class FunctionCodegen {
     builder_.CreateRetVoid();
     closure.Close(exprs_);
     std::swap(exprs_.reused(), outside);
+    exprs_.reused().ChangeMemory();
     frame_ = outer_frame;
     status_ = outer_status;
     builder_.restoreIP(resume);

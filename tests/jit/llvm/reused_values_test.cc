@@ -119,5 +119,12 @@ TEST_F(ReusedValuesTest, AParallelLoopComputesItsOwn) {
   EXPECT_EQ(Run(body), (std::vector<float>{25, 23, 24, 25, 26, 27, 28, 12}));
 }
 
+TEST_F(ReusedValuesTest, WhatAParallelLoopStoresIsLoadedAgainAfterIt) {
+  const Stmt body =
+      Seq({PutB(0, A(2)), loop::For(i_, 0, 6, ForKind::kParallel, PutA(i_, B(7) + 1.0F)),
+           PutB(1, A(2))});
+  EXPECT_EQ(Run(body), (std::vector<float>{12, 1, 0, 0, 0, 0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace tenon::jit
