@@ -7,6 +7,7 @@
 
 #include "tenon/ops/image/image_attrs.h"
 #include "tenon/ops/image/resize_to_extents_attrs.h"
+#include "tenon/ops/image/upsampling_attrs.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/definition.h"
 
@@ -223,6 +224,35 @@ std::vector<Definition> ResizeToExtents(const DefinedCall& call) {
                   .by_ratio = true});
 }
 
+// Places are scaled by the quotient of the extents. `letters` are of the axes to scale.
+std::vector<Definition> UpSampled(const DefinedCall& call, const std::string& layout,
+                                  const std::string& letters, const std::string& method,
+                                  const std::string& coordinates) {
+  std::vector<std::size_t> at;
+  std::vector<Axis> axes;
+  for (const char letter : letters) {
+    at.push_back(layout.find(letter));
+    axes.push_back({.in = static_cast<Real>(call.shape(0)[at.back()]),
+                    .out = static_cast<Real>(call.results[0].shape()[at.back()])});
+  }
+  return Resized(call, at, axes,
+                 {.method = method == "nearest_neighbor" ? method
+                            : method == "bicubic"        ? "cubic"
+                                                         : "linear",
+                  .coordinates = coordinates,
+                  .alpha = -0.5L});
+}
+
+std::vector<Definition> UpSampling(const DefinedCall& call) {
+  const auto& attrs = call.call.attrs.As<ops::UpSamplingAttrs>();
+  return UpSampled(call, attrs.layout, "HW", attrs.method,
+                   attrs.align_corners ? "align_corners" : "asymmetric");
+}
+std::vector<Definition> UpSampling3D(const DefinedCall& call) {
+  const auto& attrs = call.call.attrs.As<ops::UpSampling3DAttrs>();
+  return UpSampled(call, attrs.layout, "DHW", attrs.method, attrs.coordinate_transformation_mode);
+}
+
 }  // namespace
 
 void AddResizeDefinitions(DefinitionTable* table) {
@@ -231,6 +261,8 @@ void AddResizeDefinitions(DefinitionTable* table) {
   t["image.resize2d"] = Resize<ops::Resize2DAttrs>;
   t["image.resize3d"] = Resize<ops::Resize3DAttrs>;
   t["image.resize_to_extents"] = ResizeToExtents;
+  t["nn.upsampling"] = UpSampling;
+  t["nn.upsampling3d"] = UpSampling3D;
 }
 
 }  // namespace tenon::verify

@@ -86,17 +86,25 @@ void AddCreatedDefinitions(DefinitionTable* table);
 void AddMovedDefinitions(DefinitionTable* table);
 void AddOrderedDefinitions(DefinitionTable* table);
 void AddReshapedDefinitions(DefinitionTable* table);
+void AddScalarDefinitions(DefinitionTable* table);
 void AddScatteredDefinitions(DefinitionTable* table);
 void AddTakenDefinitions(DefinitionTable* table);
 // The others are held against calls whose values are drawn for them.
 void AddBoxDefinitions(DefinitionTable* table);
+void AddCollapsedDefinitions(DefinitionTable* table);
+void AddConvolutionDefinitions(DefinitionTable* table);
 void AddDetectionDefinitions(DefinitionTable* table);
+void AddFourierDefinitions(DefinitionTable* table);
 void AddIndexedDefinitions(DefinitionTable* table);
+void AddNormDefinitions(DefinitionTable* table);
+void AddPoolDefinitions(DefinitionTable* table);
+void AddProductDefinitions(DefinitionTable* table);
 void AddQuantizedDefinitions(DefinitionTable* table);
 void AddQuantizedProductDefinitions(DefinitionTable* table);
 void AddRecurrentDefinitions(DefinitionTable* table);
 void AddRegionDefinitions(DefinitionTable* table);
 void AddResizeDefinitions(DefinitionTable* table);
+void AddSampledDefinitions(DefinitionTable* table);
 void AddSparseDefinitions(DefinitionTable* table);
 void AddWindowDefinitions(DefinitionTable* table);
 

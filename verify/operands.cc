@@ -38,12 +38,18 @@ const OperandDrawer* FindOperandDrawer(const std::string& op) {
   static const auto& table = *[] {
     auto* t = new OperandTable;
     AddBoxOperands(t);
+    AddConvolutionOperands(t);
+    AddFourierOperands(t);
     AddIndexedOperands(t);
     AddMovedOperands(t);
+    AddNormOperands(t);
+    AddPoolOperands(t);
+    AddProductOperands(t);
     AddQuantizedOperands(t);
     AddQuantizedProducts(t);
     AddRecurrentOperands(t);
     AddRegionOperands(t);
+    AddSampledOperands(t);
     AddSparseOperands(t);
     AddTakenOperands(t);
     AddWindowOperands(t);

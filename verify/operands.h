@@ -62,12 +62,18 @@ const OperandDrawer* FindOperandDrawer(const std::string& op);
 
 // The rows of a family; FindOperandDrawer calls these.
 void AddBoxOperands(OperandTable* table);
+void AddConvolutionOperands(OperandTable* table);
+void AddFourierOperands(OperandTable* table);
 void AddIndexedOperands(OperandTable* table);
 void AddMovedOperands(OperandTable* table);
+void AddNormOperands(OperandTable* table);
+void AddPoolOperands(OperandTable* table);
+void AddProductOperands(OperandTable* table);
 void AddQuantizedOperands(OperandTable* table);
 void AddQuantizedProducts(OperandTable* table);
 void AddRecurrentOperands(OperandTable* table);
 void AddRegionOperands(OperandTable* table);
+void AddSampledOperands(OperandTable* table);
 void AddSparseOperands(OperandTable* table);
 void AddTakenOperands(OperandTable* table);
 void AddWindowOperands(OperandTable* table);

@@ -336,6 +336,7 @@ const DefinitionTable& AnyValueTable() {
     AddMovedDefinitions(t);
     AddOrderedDefinitions(t);
     AddReshapedDefinitions(t);
+    AddScalarDefinitions(t);
     AddScatteredDefinitions(t);
     AddTakenDefinitions(t);
     return t;
@@ -347,13 +348,20 @@ const DefinitionTable& CallTable() {
   static const auto& table = *[] {
     auto* t = new DefinitionTable;
     AddBoxDefinitions(t);
+    AddCollapsedDefinitions(t);
+    AddConvolutionDefinitions(t);
     AddDetectionDefinitions(t);
+    AddFourierDefinitions(t);
     AddIndexedDefinitions(t);
+    AddNormDefinitions(t);
+    AddPoolDefinitions(t);
+    AddProductDefinitions(t);
     AddQuantizedDefinitions(t);
     AddQuantizedProductDefinitions(t);
     AddRecurrentDefinitions(t);
     AddRegionDefinitions(t);
     AddResizeDefinitions(t);
+    AddSampledDefinitions(t);
     AddSparseDefinitions(t);
     AddWindowDefinitions(t);
     return t;
