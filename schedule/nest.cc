@@ -13,6 +13,7 @@
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/mixed_fusion.h"
 #include "tenon/schedule/tensorize.h"
+#include "tenon/schedule/tile_body.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -366,7 +367,11 @@ class NestMaker : public NestAxes {
                                                  .roots = RootSubstitution(updates_),
                                                  .extents = extent_,
                                                  .guard = guard});
-    const Stmt whole = bodies.body(match.inputs, match.outputs);
+    const auto run = [&](std::string_view part, const te::TileBody& body,
+                         const std::vector<te::Tile>& inputs) {
+      return RunTileBody(*mark.intrinsic, part, body, inputs, match.outputs);
+    };
+    const Stmt whole = run("body", bodies.body, match.inputs);
     std::size_t first_reduce = 0;
     Expr is_first = loop::True();
     ByVar fresh;
@@ -384,7 +389,7 @@ class NestMaker : public NestAxes {
     if (fresh.empty()) return Wrap(loop::If(guard, whole), outer_, position);
     if (!bodies.reduce_update)
       refuse("reduce loops are left outside; the intrinsic has no reduce_update to go on with");
-    const Stmt update = bodies.reduce_update(match.inputs, match.outputs);
+    const Stmt update = run("reduce_update", bodies.reduce_update, match.inputs);
     if (!bodies.reduce_init)
       return Wrap(loop::If(guard, loop::If(is_first, whole, update)), outer_, position);
     const Stmt part = Wrap(loop::If(guard, update), first_reduce, position);
@@ -392,7 +397,7 @@ class NestMaker : public NestAxes {
     const Expr init_guard =
         loop::Simplify(Condition(/*with_reduce=*/false, updates_), *hooks_.ranges);
     const Stmt init =
-        loop::Substitute(loop::If(init_guard, bodies.reduce_init({}, match.outputs)), fresh);
+        loop::Substitute(loop::If(init_guard, run("reduce_init", bodies.reduce_init, {})), fresh);
     return Wrap(loop::Seq({InitLoops(loops, init), part}), outer_, first_reduce);
   }
 

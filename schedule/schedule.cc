@@ -19,16 +19,17 @@ Schedule::Schedule(std::vector<Tensor> outputs) : outputs_(std::move(outputs)) {
   for (const te::Operation& op : te::PostOrder(outputs_)) {
     AddStage(op, stages_.size()).is_output_ = output_ops.contains(op.get());
     if (op->kind != te::OperationKind::kScan) continue;
-    for (const Tensor& update : op->update) by_op_.at(update.op().get())->is_update_ = true;
+    for (const Tensor& update : op->update) stage_of_->at(update.op().get())->is_update_ = true;
     for (const te::Operation& step : te::StepOperations(*op))
-      by_op_.at(step.get())->time_ = step->axes[0].var;
+      stage_of_->at(step.get())->time_ = step->axes[0].var;
   }
 }
 
 Stage& Schedule::AddStage(te::Operation op, std::size_t position) {
   const auto at = stages_.begin() + static_cast<std::ptrdiff_t>(position);
-  Stage& stage = **stages_.emplace(at, new Stage(op, stages_.size(), record_.get()));
-  by_op_[op.get()] = &stage;
+  Stage& stage =
+      **stages_.emplace(at, new Stage(op, stages_.size(), record_.get(), stage_of_.get()));
+  (*stage_of_)[op.get()] = &stage;
   known_ops_.push_back(std::move(op));
   return stage;
 }
@@ -44,7 +45,7 @@ std::size_t Schedule::PositionOf(const Stage& stage) const {
 }
 
 void Schedule::Rewrite(Stage& stage, te::Operation op) {
-  by_op_[op.get()] = &stage;
+  (*stage_of_)[op.get()] = &stage;
   known_ops_.push_back(op);
   stage.op_ = std::move(op);
 }
@@ -73,8 +74,9 @@ void Schedule::RequireRewritable(const char* primitive, const Stage& stage) cons
 
 Stage& Schedule::operator[](const te::Operation& op) {
   if (!op) throw NotFound("schedule: a null tensor is no part of a schedule");
-  const auto found = by_op_.find(op.get());
-  if (found == by_op_.end()) {
+  const StageOf& stage_of = Present(stage_of_, "the schedule has been moved from");
+  const auto found = stage_of.find(op.get());
+  if (found == stage_of.end()) {
     throw NotFound(
         StrCat("schedule: tensor ", op->name, " is not part of this schedule; its stages are: ",
                StrJoin(stages_, ", ",
@@ -84,8 +86,9 @@ Stage& Schedule::operator[](const te::Operation& op) {
 }
 
 const Stage* Schedule::Find(const te::OperationNode* op) const {
-  const auto found = by_op_.find(op);
-  return found == by_op_.end() ? nullptr : found->second;
+  const StageOf& stage_of = Present(stage_of_, "the schedule has been moved from");
+  const auto found = stage_of.find(op);
+  return found == stage_of.end() ? nullptr : found->second;
 }
 
 }  // namespace tenon::schedule

@@ -13,7 +13,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "tenon/schedule/block_fetch.h"
@@ -113,8 +112,8 @@ class Schedule {
   std::unique_ptr<Record> record_ = std::make_unique<Record>();  // stages know where it is
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<std::unique_ptr<Group>> groups_;
-  std::unordered_map<const te::OperationNode*, Stage*> by_op_;  // also by former operations
-  std::vector<te::Operation> known_ops_;  // keys are addresses: they must live
+  std::unique_ptr<StageOf> stage_of_ = std::make_unique<StageOf>();  // as for record_
+  std::vector<te::Operation> known_ops_;  // keys of it are addresses: they must live
 };
 
 }  // namespace tenon::schedule

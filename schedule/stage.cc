@@ -13,8 +13,8 @@ namespace tenon::schedule {
 
 using loop::Expr;
 
-Stage::Stage(te::Operation op, std::size_t number, Record* record)
-    : origin_op_(op), number_(number), record_(record) {
+Stage::Stage(te::Operation op, std::size_t number, Record* record, const StageOf* stage_of)
+    : origin_op_(op), number_(number), record_(record), stage_of_(stage_of) {
   Reset(std::move(op));
 }
 

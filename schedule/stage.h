@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,10 @@
 namespace tenon::schedule {
 
 class Schedule;
+class Stage;
+
+// The stage of each operation, and of those that dataflow primitives have replaced.
+using StageOf = std::unordered_map<const te::OperationNode*, Stage*>;
 
 class Stage {
  public:
@@ -195,7 +200,7 @@ class Stage {
  private:
   friend class Schedule;
   friend class Group;
-  Stage(te::Operation op, std::size_t number, Record* record);
+  Stage(te::Operation op, std::size_t number, Record* record, const StageOf* stage_of);
   // The position of a loop. Throws, and says why, for an axis that was split already or does not
   // belong to this stage.
   std::size_t Position(const char* primitive, const IterVar& axis) const;
@@ -204,10 +209,13 @@ class Stage {
   void RequireUpdates(const char* primitive, const IterVar& axis) const;
   // Refuses external operations and updates of scans, whose places are fixed.
   void RequireMovable(const char* primitive) const;
+  void RequireSameSchedule(const char* primitive, const Stage& other) const;
   std::pair<IterVar, IterVar> SplitAt(std::size_t position, SplitRelation relation);
   [[noreturn]] void Refuse(const char* primitive, const IterVar* axis,
                            const std::string& reason) const;
 
+  // Whether it reads what `producer` computes now, itself or through what it reads.
+  bool Needs(const Stage& producer) const;
   bool IsLeaf(const IterVar& axis) const;
   loop::Memory ParseScope(const char* primitive, std::string_view scope) const;
   void CheckComputeAt(const Stage& parent, const IterVar& axis) const;
@@ -220,7 +228,8 @@ class Stage {
 
   te::Operation op_, origin_op_;
   std::size_t number_;
-  Record* record_;  // the schedule's
+  Record* record_;  // the schedule's, as is the next
+  const StageOf* stage_of_;
   bool is_output_ = false;
   bool is_update_ = false;
   loop::Expr guard_, time_;

@@ -1,5 +1,5 @@
 // Primitives about where a stage is computed, and where its result is stored.
-#include <algorithm>
+#include <unordered_set>
 
 #include "tenon/schedule/stage.h"
 #include "tenon/support/error.h"
@@ -14,16 +14,26 @@ void Stage::RequireMovable(const char* primitive) const {
     Refuse(primitive, nullptr, "the update of a scan is computed at the scan's time loop");
 }
 
-namespace {
-
-bool Needs(const Stage& stage, const Stage& producer) {
-  const std::vector<te::Operation> operations = te::PostOrder({Tensor(stage.op(), 0)});
-  return std::any_of(operations.begin(), operations.end(), [&](const te::Operation& op) {
-    return op->outputs[0] == producer.op()->outputs[0];
-  });
+bool Stage::Needs(const Stage& producer) const {
+  std::unordered_set<const Stage*> seen = {this};
+  std::vector<const Stage*> next = {this};
+  while (!next.empty()) {
+    const Stage& stage = *next.back();
+    next.pop_back();
+    if (&stage == &producer) return true;
+    for (const Tensor& input : te::InputsOf(*stage.op())) {
+      const Stage* read = stage_of_->at(input.op().get());
+      if (seen.insert(read).second) next.push_back(read);
+    }
+  }
+  return false;
 }
 
-}  // namespace
+void Stage::RequireSameSchedule(const char* primitive, const Stage& other) const {
+  if (other.stage_of_ != stage_of_)
+    Refuse(primitive, nullptr,
+           StrCat("the other stage, ", other.name(), ", belongs to another schedule"));
+}
 
 void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
   if (op_->is_placeholder()) Refuse("compute_at", nullptr, "a placeholder is given, not computed");
@@ -32,7 +42,8 @@ void Stage::CheckComputeAt(const Stage& parent, const IterVar& axis) const {
     Refuse("compute_at", nullptr,
            "a scan whose result the caller gets runs through all of its steps at the root");
   if (&parent == this) Refuse("compute_at", &axis, "a stage cannot be computed inside itself");
-  const bool is_needed = Needs(parent, *this);
+  RequireSameSchedule("compute_at", parent);
+  const bool is_needed = parent.Needs(*this);
   if (is_output_ && !is_needed) {
     Refuse("compute_at", nullptr,
            StrCat("an output must be computed at the root, or in a loop of a stage that reads it, "
@@ -107,6 +118,7 @@ Stage& Stage::ComputeWith(const Stage& other, const IterVar& axis) {
       refuse("is not computed at the root; only stages there share loops");
   }
   if (&other == this) Refuse(kName, &axis, "a stage cannot be computed with itself");
+  RequireSameSchedule(kName, other);
   if (other.with_)
     Refuse(kName, &axis,
            StrCat("stage ", other.name(), " is itself computed with ", other.with_->stage->name(),
@@ -120,7 +132,7 @@ Stage& Stage::ComputeWith(const Stage& other, const IterVar& axis) {
                     loop.var.name(), " is none over elements; only those can be shared"));
   }
   for (const auto& [reader, read] : {std::pair(self, &other), std::pair(&other, self)}) {
-    if (Needs(*reader, *read))
+    if (reader->Needs(*read))
       Refuse(kName, &axis,
              StrCat("stage ", reader->name(), " needs the results of ", read->name(),
                     ", which are there only after the loop; use compute_at"));

@@ -65,6 +65,7 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
                              " is an external operation or a scan, which reads row-major memory"));
   }
   RequireRewritable("transform_layout", stage);
+  if (layout == nullptr) refuse(nullptr, "the layout is null");
   IndexMap map;
   for (const IterVar& axis : former->axes) map.from.emplace_back(axis.var.name());
   map.to = layout(map.from);

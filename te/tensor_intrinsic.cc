@@ -73,6 +73,7 @@ TensorIntrinsic DeclareTensorIntrinsic(std::string name, const Tensor& compute,
   const auto refuse = [&](const std::string& reason) {
     throw InvalidArgument(StrCat("tensor intrinsic ", name, ": ", reason));
   };
+  if (!compute.op()) refuse("its compute is null");
   const OperationNode& op = *compute.op();
   if (!op.is_compute()) refuse(StrCat(compute.name(), " is not a compute"));
   if (!bodies.body) refuse("there is no body");

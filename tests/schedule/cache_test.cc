@@ -1,5 +1,7 @@
 // cache_read and cache_write keep what a program computes, whatever loops the stage has, and change
 // where it computes it.
+#include <functional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -177,6 +179,46 @@ TEST(CacheWriteTest, ADividingSplitNeedsNoGuard) {
             "    B[ax0] = B.global[ax0]\n"
             "  }\n"
             "}\n");
+}
+
+// A row of scores less the sum of its doubled elements; what it is made of lies between.
+struct Rows {
+  Tensor x = Placeholder({6, 20}, Float32, "X");
+  te::IterVar k = ReduceAxis(0, 20);
+  Tensor doubled = Compute(
+      {6, 20}, [&](Var i, Var j) { return x(i, j) * 2.0F; }, "D");
+  Tensor sum = Compute(
+      {6}, [&](Var i) { return Sum(doubled(i, k.var), {k}); }, "S");
+  Tensor y = Compute(
+      {6, 20}, [&](Var i, Var j) { return doubled(i, j) - sum(i); }, "Y");
+
+  // Both intermediate stages inside the rows of the result, and then what `rewrite` has made.
+  void ExpectRightWith(const std::function<Tensor(const Rows&, Schedule&)>& rewrite) const {
+    Schedule s(y);
+    const Tensor made = rewrite(*this, s);
+    s[sum].ComputeAt(s[y], y.axis(0));
+    s[doubled].ComputeAt(s[y], y.axis(0));
+    s[made].ComputeAt(s[y], y.axis(0));
+    ExpectRight(s, {x});
+  }
+};
+
+TEST(CachePlacementTest, ACopyIsComputedAtALoopOfAReaderOfItsReader) {
+  const Rows rows;
+  rows.ExpectRightWith(
+      [](const Rows& r, Schedule& s) { return s.CacheRead(r.x, "local", {r.doubled}); });
+  rows.ExpectRightWith([](const Rows& r, Schedule& s) { return s.CacheWrite(r.doubled, "local"); });
+  rows.ExpectRightWith([](const Rows& r, Schedule& s) {
+    return s.RFactor(r.sum, s[r.sum].Split(r.k, 8).second)[0];
+  });
+}
+
+TEST(CachePlacementTest, ACopyAndAReaderOfItsReaderShareNoLoop) {
+  const Rows rows;
+  Schedule s(rows.y);
+  const Tensor copy = s.CacheRead(rows.x, "global", {rows.doubled});
+  EXPECT_THAT(Refusal([&] { s[copy].ComputeWith(s[rows.y], rows.y.axis(0)); }),
+              HasSubstr("stage Y needs the results of X.global"));
 }
 
 TEST(CacheErrorTest, EachIllegalCallIsRefusedInWordsAndChangesNothing) {

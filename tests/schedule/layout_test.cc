@@ -203,6 +203,7 @@ TEST(LayoutErrorTest, EachIllegalLayoutIsRefusedInWordsAndChangesNothing) {
               HasSubstr("transform_layout: stage C: the caller gives its memory; cache_read or"));
   EXPECT_THAT(refused([&](Schedule& s) { s.TransformLayout(a, transpose); }),
               HasSubstr("stage A: the caller gives its memory"));
+  EXPECT_THAT(layout(nullptr), HasSubstr("the layout is null"));
   EXPECT_THAT(layout([](const Indices&) { return Exprs{}; }), HasSubstr("gives no index"));
   // Padding, overlap, a lost index, a constant, an unknown operation.
   EXPECT_THAT(layout([](const Indices& i) {

@@ -402,5 +402,16 @@ TEST(LowerErrorTest, AStageComputedWhereItIsNotReadIsRefused) {
       "compute_at: stage B, axis ax0: stage E reads nothing of it; choose a loop of a reader");
 }
 
+TEST(ComputeAtErrorTest, AStageOfAnotherScheduleIsRefused) {
+  const Tensor a = Placeholder({8}, Float32, "A");
+  const Tensor b = Compute(
+      {8}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  const Tensor c = Compute(
+      {8}, [&](Var i) { return b(i) * 2.0F; }, "C");
+  Schedule s(c), other(c);
+  EXPECT_EQ(Refusal([&] { s[b].ComputeAt(other[c], c.axis(0)); }),
+            "compute_at: stage B: the other stage, C, belongs to another schedule");
+}
+
 }  // namespace
 }  // namespace tenon::schedule

@@ -405,6 +405,46 @@ TEST(TensorizeErrorTest, FusedLoopsInsideAreNotUnderstood) {
   EXPECT_THAT(LowerRefusal(whole, {axpy.a, axpy.b, axpy.c}), HasSubstr("not be fused"));
 }
 
+// What lowering says of `body` in the place of doubling 8 elements.
+std::string RefusalOfBody(const te::TileBody& body) {
+  const Tensor small = Placeholder({8}, Float32, "a");
+  const Tensor doubled = Compute(
+      {8}, [&](const Var& i) { return small(i) * 2.0F; }, "doubled");
+  const Tensor a = Placeholder({32}, Float32, "A");
+  const Tensor b = Compute(
+      {32}, [&](const Var& i) { return a(i) * 2.0F; }, "B");
+  Schedule s(b);
+  s[b].Tensorize(s[b].Split(b.axis(0), 8).second,
+                 DeclareTensorIntrinsic("twice", doubled, {.body = body}));
+  return LowerRefusal(s, {a, b});
+}
+
+TEST(TensorizeErrorTest, ABodyStoresToItsOutputsWhatItKnows) {
+  EXPECT_EQ(RefusalOfBody([](const Tiles&, const Tiles&) { return loop::Stmt(); }),
+            "tensor intrinsic twice: its body gives no statement");
+  EXPECT_EQ(RefusalOfBody(
+                [](const Tiles& in, const Tiles& out) { return in[0].PutVector(out[0].Vector()); }),
+            "tensor intrinsic twice: its body stores to A, which is none of its outputs");
+  EXPECT_EQ(RefusalOfBody([](const Tiles&, const Tiles& out) {
+              return out[0].PutVector(te::Cast(Float32, Var("w")));
+            }),
+            "tensor intrinsic twice: its body uses the variable w, which it does not define; it "
+            "knows its tiles alone");
+  const Tensor foreign = Placeholder({8}, Float32, "F");
+  EXPECT_EQ(
+      RefusalOfBody([&](const Tiles&, const Tiles& out) { return out[0].PutVector(foreign(0)); }),
+      "tensor intrinsic twice: its body reads F, which is none of its tiles");
+}
+
+TEST(TensorizeErrorTest, WhateverABodyThrowsNamesTheIntrinsic) {
+  EXPECT_THAT(RefusalOfBody([](const Tiles& in, const Tiles& out) {
+                return out[0].PutVector(in.at(1).Vector());
+              }),
+              HasSubstr("tensor intrinsic twice: its body threw an exception: "));
+  EXPECT_EQ(RefusalOfBody([](const Tiles&, const Tiles&) -> loop::Stmt { throw 3; }),
+            "tensor intrinsic twice: its body threw something that is not a std::exception");
+}
+
 TEST(DeclareTensorIntrinsicTest, RefusesWhatIsNoPlainCompute) {
   const auto body = [](const Tiles&, const Tiles& out) { return out[0].PutVector(0.0F); };
   const Tensor a = Placeholder({4}, Float32, "a");
@@ -417,6 +457,7 @@ TEST(DeclareTensorIntrinsicTest, RefusesWhatIsNoPlainCompute) {
   };
   EXPECT_EQ(declare(a, {.body = body}), "tensor intrinsic bad: a is not a compute");
   EXPECT_EQ(declare(same(a), {}), "tensor intrinsic bad: there is no body");
+  EXPECT_EQ(declare(Tensor(), {.body = body}), "tensor intrinsic bad: its compute is null");
   EXPECT_EQ(declare(same(same(a)), {.body = body}),
             "tensor intrinsic bad: input copy is computed; only placeholders are allowed");
   EXPECT_EQ(declare(same(Placeholder({Var("n")}, Float32, "p")), {.body = body}),
