@@ -196,8 +196,10 @@ std::vector<Definition> Variance(const DefinedCall& call) {
     const Number x = ElementAt(call.args[0], i++),
                  mean = ElementOf(call.args[1], BroadcastPlace(call.shape(1), at));
     Number& sum = sums[At(PlaceOf(BroadcastPlace(kept, at), kept))];
-    const Whole whole = x.whole - mean.whole;
-    const Real deviation = x.real - mean.real;
+    // The mean is converted to the numbers that the data has.
+    const Number given = Converted(mean, call.args[1].dtype(), type.is_float() ? Float64 : Int64);
+    const Whole whole = x.whole - given.whole;
+    const Real deviation = x.real - given.real;
     sum = {sum.whole + whole * whole, sum.real + deviation * deviation};
   }
   Definition made;
