@@ -46,7 +46,13 @@ void Variance(TypeCall& call) {
   if (x == nullptr || mean == nullptr) return;
   if (mean->shape.size() != x->shape.size())
     call.Refuse("the mean must have the rank of the data (keepdims=True)");
-  BroadcastShapes(call, x->shape, mean->shape);
+  const std::vector<ir::Dim> both = BroadcastShapes(call, x->shape, mean->shape);
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    if (call.Differ(both[i], x->shape[i]))
+      call.Refuse(StrCat("dimension ", i, " of the mean is ", mean->shape[i].ToString(),
+                         " and that of the data ", x->shape[i].ToString(),
+                         "; the mean is broadcast to the data"));
+  }
   ReduceTo(call, call.attrs<VarianceAttrs>(), x->dtype);
 }
 

@@ -128,6 +128,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"VarianceOfAnotherRank", "%x: Tensor[(2, 3), float32], %m: Tensor[(2), float32]",
             "variance(%x, %m, axis=[1])",
             "variance: the mean must have the rank of the data (keepdims=True)"},
+        Row{"VarianceOfMoreMeans", "%x: Tensor[(1, 3), float32], %m: Tensor[(4, 1), float32]",
+            "variance(%x, %m, axis=[1])",
+            "variance: dimension 0 of the mean is 4 and that of the data 1; the mean is broadcast "
+            "to the data"},
         Row{"CollapseSumLike", "%x: Tensor[(2, 3), float32], %y: Tensor[(3), float32]",
             "collapse_sum_like(%x, %y)", "Tensor[(3), float32]"},
         Row{"CollapseSumLikeOther", "%x: Tensor[(2, 3), float32], %y: Tensor[(5), float32]",
