@@ -66,8 +66,9 @@ struct AvgPoolAttrs {
   static constexpr auto Fields() {
     return std::tuple_cat(
         WindowFields<AvgPoolAttrs>(),
-        attrs::Fields(attrs::Field("count_include_pad", &AvgPoolAttrs::count_include_pad,
-                                   "padding counts in the divisor")));
+        attrs::Fields(
+            attrs::Field("count_include_pad", &AvgPoolAttrs::count_include_pad,
+                         "padding counts in the divisor; what ceil_mode adds after it does not")));
   }
 };
 
