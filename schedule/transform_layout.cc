@@ -70,6 +70,9 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
   for (const IterVar& axis : former->axes) map.from.emplace_back(axis.var.name());
   map.to = layout(map.from);
   if (map.to.empty()) refuse(nullptr, "the layout gives no index");
+  for (const Expr& index : map.to) {
+    if (!index.defined()) refuse(nullptr, "the layout gives an index that is null");
+  }
   const InverseMap inverse =
       Invert(StrCat("transform_layout: stage ", stage.name()), map, extents, pad.has_value());
   if (pad) loop::Constant(former->outputs[0]->dtype, *pad);  // throws where the type has no such

@@ -1,5 +1,6 @@
 #include "tenon/te/extern.h"
 
+#include "tenon/loop/check_given.h"
 #include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
@@ -15,6 +16,7 @@ Expr CallIntrinsic(const ExternFunction& callee, std::vector<Expr> args) {
     refuse("only pure functions stand in expressions; declare it with Effect::kPure");
   if (callee->result.is_void() || callee->result == loop::Handle) refuse("it must return a number");
   for (const Expr& arg : args) {
+    loop::RequireDefined(arg, StrCat("intrinsic ", callee->symbol, ": an argument"));
     if (arg.dtype() == loop::Handle)
       refuse("an argument is an address; functions of whole buffers are called by Extern");
   }
@@ -31,6 +33,7 @@ std::vector<Tensor> Extern(const std::vector<std::vector<Expr>>& shapes, std::ve
   if (shapes.size() != dtypes.size())
     refuse(StrCat(shapes.size(), " shapes and ", dtypes.size(),
                   " types are given; every output needs one of each"));
+  if (body == nullptr) refuse("there is no body");
   auto* op = new OperationNode;
   const Operation handle(op);
   op->name = name;
@@ -38,11 +41,14 @@ std::vector<Tensor> Extern(const std::vector<std::vector<Expr>>& shapes, std::ve
   std::vector<Expr> from, to;
   for (const Tensor& input : inputs) from.push_back(loop::Address(input.buffer()));
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    op->outputs.push_back(loop::Buffer::Make(shapes.size() == 1 ? name : StrCat(name, ".v", i),
-                                             dtypes[i], shapes[i]));
+    // As of any tensor, extents and type are checked.
+    op->outputs.push_back(
+        Placeholder(shapes[i], dtypes[i], shapes.size() == 1 ? name : StrCat(name, ".v", i))
+            .buffer());
     to.push_back(loop::Address(op->outputs.back()));
   }
   const Expr call = body(from, to);
+  loop::RequireDefined(call, StrCat("extern ", name, ": its call"));
   const auto* node = call.As<loop::ExternCallNode>();
   if (node == nullptr) refuse(StrCat("the body must be an ExternCall; it is ", loop::Print(call)));
   if (!call.dtype().is_void())

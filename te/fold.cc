@@ -40,6 +40,9 @@ Folded Fold(const std::vector<FoldValue>& values, const Expr& terms, const std::
   Folded folded;
   std::vector<Tensor> states;
   for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].start == nullptr || values[i].join == nullptr)
+      throw InvalidArgument(StrCat("fold ", name, ": value ", i, " has no function that ",
+                                   values[i].start == nullptr ? "starts it" : "joins a term"));
     folded.start.push_back(ComputeTuple(
         AtTime(1, values[i].shape),
         [&](const std::vector<Var>& axes) {

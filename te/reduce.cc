@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 #include "tenon/loop/check_given.h"
 #include "tenon/support/error.h"
@@ -95,6 +96,9 @@ Combiner MakeCombiner(std::string name, const std::vector<DataType>& types,
     combiner.lhs.emplace_back("x", type);
     combiner.rhs.emplace_back("y", type);
   }
+  if (combine == nullptr)
+    throw InvalidArgument(
+        StrCat("reducer ", combiner.name, ": there is no function that combines"));
   combiner.result = combine(combiner.lhs, combiner.rhs);
   combiner.identity = std::move(identity);
   if (combiner.result.size() != types.size() || combiner.identity.size() != types.size()) {
@@ -103,6 +107,9 @@ Combiner MakeCombiner(std::string name, const std::vector<DataType>& types,
                                  " and has ", combiner.identity.size(), " identities"));
   }
   for (std::size_t i = 0; i < types.size(); ++i) {
+    loop::RequireDefined(combiner.result[i], StrCat("reducer ", combiner.name, ": its value ", i));
+    loop::RequireDefined(combiner.identity[i],
+                         StrCat("reducer ", combiner.name, ": its identity ", i));
     if (combiner.result[i].dtype() != types[i] || combiner.identity[i].dtype() != types[i]) {
       throw InvalidArgument(StrCat("reducer ", combiner.name, ": value ", i, " is ",
                                    types[i].ToString(), "; it combines to ",
@@ -119,17 +126,22 @@ Reduction Reduce(const Combiner& combiner, std::vector<Expr> source, std::vector
                                  " values; ", source.size(), " are given"));
   }
   for (std::size_t i = 0; i < source.size(); ++i) {
+    loop::RequireDefined(source[i], StrCat("reducer ", combiner.name, ": its term ", i));
     if (source[i].dtype() != combiner.lhs[i].dtype()) {
       throw InvalidArgument(StrCat("reducer ", combiner.name, ": value ", i, " is ",
                                    source[i].dtype().ToString(), "; it must be ",
                                    combiner.lhs[i].dtype().ToString()));
     }
   }
+  std::unordered_set<const void*> given;
   for (const IterVar& axis : axes) {
     if (!axis.is_reduce) {
       throw InvalidArgument(StrCat("reducer ", combiner.name, ": ", axis.var.name(),
                                    " is no reduce axis; make one with ReduceAxis"));
     }
+    if (!given.insert(axis.var.get()).second)
+      throw InvalidArgument(
+          StrCat("reducer ", combiner.name, ": axis ", axis.var.name(), " is given twice"));
   }
   return {combiner, std::move(source), std::move(axes)};
 }
@@ -150,6 +162,7 @@ Reduction StartingAt(Reduction reduction, std::vector<Expr> initial) {
     throw InvalidArgument(StrCat("reducer ", combiner.name, " joins ", combiner.lhs.size(),
                                  " values; ", initial.size(), " initial ones are given"));
   for (std::size_t i = 0; i < initial.size(); ++i) {
+    loop::RequireDefined(initial[i], StrCat("reducer ", combiner.name, ": its initial value ", i));
     if (initial[i].dtype() == combiner.lhs[i].dtype()) continue;
     throw InvalidArgument(StrCat("reducer ", combiner.name, ": initial value ", i, " is ",
                                  initial[i].dtype().ToString(), "; it must be ",
@@ -163,6 +176,9 @@ Reduction Into(Reduction reduction, std::vector<Expr> indices) {
   if (indices.empty())
     throw InvalidArgument(
         StrCat("reducer ", reduction.combiner.name, ": there is no index of where its terms go"));
+  for (const Expr& index : indices)
+    loop::RequireDefined(index,
+                         StrCat("reducer ", reduction.combiner.name, ": where its terms go"));
   reduction.target = std::move(indices);
   return reduction;
 }

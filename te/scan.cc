@@ -23,6 +23,9 @@ class ScanChecker {
     if (init_.size() != state_.size() || update_.size() != state_.size())
       Refuse(StrCat(init_.size(), " inits, ", update_.size(), " updates and ", state_.size(),
                     " states are given; every state needs one of each"));
+    for (const auto* tensors : {&init_, &update_, &state_}) {
+      for (const Tensor& tensor : *tensors) tensor.buffer();  // throws where it is null
+    }
     for (std::size_t i = 0; i < state_.size(); ++i) CheckState(i);
     const Expr &first = init_[0].shape()[0], &steps = state_[0].shape()[0];
     if (loop::CanProve(first > steps, {}) || loop::CanProve(first < 1, {}))

@@ -173,7 +173,12 @@ Expr Tensor::operator[](std::vector<Expr> indices) const {
     throw InvalidArgument(StrCat("tensor ", name(), " has ", ndim(),
                                  " dimensions; it is read with ", indices.size(), " indices"));
   }
-  for (Expr& index : indices) index = loop::Cast(Int64, index);
+  for (Expr& index : indices) {
+    if (index.defined() && index.dtype().is_float())
+      throw InvalidArgument(StrCat("tensor ", name(), " is read at ", loop::Print(index), ", a ",
+                                   index.dtype().ToString(), "; an index must be an integer"));
+    index = loop::Cast(Int64, index);
+  }
   return loop::Load(buffer(), std::move(indices), op_);
 }
 
@@ -257,6 +262,7 @@ std::vector<Operation> PostOrder(const std::vector<Tensor>& outputs) {
     if (seen.insert(op.get()).second) stack.push_back({op, InputsOf(*op), 0});
   };
   for (const Tensor& output : outputs) {
+    output.buffer();  // throws where it is null
     enter(output.op());
     while (!stack.empty()) {
       Frame& top = stack.back();

@@ -134,8 +134,7 @@ std::vector<Tensor> WithInputs(const std::vector<Tensor>& outputs,
   Copier copier(inputs, extents);
   for (const Operation& op : operations) {
     if (op->is_placeholder() && !given.contains(op.get()))
-      throw InvalidArgument(
-          StrCat("with_inputs: the placeholder ", op->name, " is read, but not given"));
+      throw InvalidArgument(StrCat("the placeholder ", op->name, " is read, but not given"));
     copier.Copy(op);
   }
   return copier.CopiesOf(outputs);

@@ -176,6 +176,7 @@ ir::Module FuseOpsByPattern(const ir::Module& module, const std::vector<FusionPa
   FunctionAdder adder(InferType(module));
   std::vector<std::pair<std::string, std::string>> added;  // group functions, code generators
   for (const FusionPattern& pattern : patterns) {
+    if (pattern.name.empty()) throw InvalidArgument("a fusion pattern needs a name");
     if (!pattern.pattern)
       throw InvalidArgument(StrCat("the fusion pattern ", pattern.name, " is null"));
     const ir::Module before = adder.module().Build();

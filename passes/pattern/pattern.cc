@@ -60,6 +60,8 @@ Pattern Pattern::WithAnyArgs() const {
 }
 
 Pattern Pattern::Optional(const std::function<Pattern(const Pattern&)>& wrap) const {
+  if (wrap == nullptr)
+    throw InvalidArgument("what an optional pattern may be wrapped in is no function");
   return wrap(*this) | *this;
 }
 

@@ -70,6 +70,8 @@ bool IsCommutative(const Expr& callee) {
 }  // namespace
 
 std::optional<Bindings> Matcher::Match(const Pattern& pattern, const Expr& expr) {
+  if (!pattern) throw InvalidArgument("a pattern is null; make it by IsOp, Wildcard or others");
+  if (!expr) throw InvalidArgument("the expression that a pattern is matched with is null");
   bindings_ = {};
   trail_.clear();
   comparisons_.clear();

@@ -32,6 +32,7 @@ Expr RewriteOnce(const Expr& expr, const std::vector<RewriteRule>& rules) {
       [&, matcher = Matcher(expr)](const Expr& original, const Expr& rebuilt) mutable {
         const Expr e = ir::KeepType(original, rebuilt);
         for (const RewriteRule& rule : rules) {
+          if (rule.callback == nullptr) throw InvalidArgument("a rewrite rule has no callback");
           const auto bindings = matcher.Match(rule.pattern, e);
           if (!bindings || (rule.require_type && !HasTypes(*bindings))) continue;
           const Expr result = rule.callback(e, *bindings);

@@ -204,6 +204,10 @@ TEST(LayoutErrorTest, EachIllegalLayoutIsRefusedInWordsAndChangesNothing) {
   EXPECT_THAT(refused([&](Schedule& s) { s.TransformLayout(a, transpose); }),
               HasSubstr("stage A: the caller gives its memory"));
   EXPECT_THAT(layout(nullptr), HasSubstr("the layout is null"));
+  EXPECT_THAT(layout([](const Indices& i) {
+                return Exprs{i[0], te::Expr()};
+              }),
+              HasSubstr("gives an index that is null"));
   EXPECT_THAT(layout([](const Indices&) { return Exprs{}; }), HasSubstr("gives no index"));
   // Padding, overlap, a lost index, a constant, an unknown operation.
   EXPECT_THAT(layout([](const Indices& i) {

@@ -85,6 +85,9 @@ TEST(CallIntrinsicTest, RefusesWhatCannotStandInAnExpression) {
   EXPECT_THAT(Refusal([&] { CallIntrinsic(silent, {1.0F}); }), HasSubstr("must return a number"));
   const ExternFunction pointer =
       ExternFunction::Named<float(const float*)>("pointer", Effect::kPure);
+  const ExternFunction root = ExternFunction::Named<float(float)>("sqrtf", Effect::kPure);
+  EXPECT_THAT(Refusal([&] { CallIntrinsic(root, {Expr()}); }),
+              HasSubstr("intrinsic sqrtf: an argument is null"));
   const Tensor a = Placeholder({3}, Float32, "a");
   EXPECT_THAT(Refusal([&] { CallIntrinsic(pointer, {loop::Address(a.buffer())}); }),
               HasSubstr("called by Extern"));
@@ -155,6 +158,15 @@ TEST(ExternTest, RefusesAMalformedDeclaration) {
                     {{4}}, {a}, {Float32}, [](const auto&, const auto&) { return Expr(1); }, "e");
               }),
               HasSubstr("the body must be an ExternCall; it is 1"));
+  EXPECT_EQ(Refusal([&] { Extern({{-3}}, {a}, {Float32}, call, "e"); }),
+            "tensor e: the extent of dimension 0 is -3; it must be at least 0");
+  EXPECT_EQ(Refusal([&] { Extern({{4}}, {a}, {Float32}, nullptr, "e"); }),
+            "extern e: there is no body");
+  EXPECT_EQ(Refusal([&] {
+              Extern(
+                  {{4}}, {a}, {Float32}, [](const auto&, const auto&) { return Expr(); }, "e");
+            }),
+            "extern e: its call is null; give it a value first");
   const ExternFunction sum = ExternFunction::Named<int(const float*, float*)>("sum");
   EXPECT_THAT(Refusal([&] {
                 Extern(

@@ -89,6 +89,8 @@ TEST(FoldTest, MisuseIsRefusedInWords) {
       refusal([](const FoldStep&, const std::vector<Var>&) { return Expr(1); }),
       HasSubstr("scan fold.scan: update fold.step0 has the type int64; state fold.state0 has "
                 "float32"));
+  EXPECT_THAT(refusal(std::function<Expr(const FoldStep&, const std::vector<Var>&)>()),
+              HasSubstr("fold fold: value 0 has no function that joins a term"));
   try {
     Fold({}, 5);
     FAIL();

@@ -124,6 +124,14 @@ TEST(ScanErrorTest, PartsMustAgreeInTypeRankAndExtents) {
             "scan sum: the inits give 6 steps of 5; at least 1 and at most all are allowed");
 }
 
+TEST(ScanErrorTest, PartsAreNotNull) {
+  const RunningSum s;
+  const std::string words = "a tensor is null; make it by Placeholder or Compute";
+  EXPECT_EQ(Refusal([&] { Scan({Tensor()}, {s.update}, {s.state}, "sum"); }), words);
+  EXPECT_EQ(Refusal([&] { Scan({s.init}, {Tensor()}, {s.state}, "sum"); }), words);
+  EXPECT_EQ(Refusal([&] { Scan({s.init}, {s.update}, {Tensor()}, "sum"); }), words);
+}
+
 TEST(ScanErrorTest, StatesArePlaceholdersOfTheirOwn) {
   const RunningSum s;
   EXPECT_EQ(Refusal([&] { Scan({s.init}, {s.update}, {s.update}, "sum"); }),

@@ -68,6 +68,11 @@ TEST(ReadTest, RefusesAWrongNumberOfIndices) {
   EXPECT_EQ(Refusal([&] { a[{}]; }), "tensor A has 2 dimensions; it is read with 0 indices");
 }
 
+TEST(ReadTest, RefusesAFractionAsAnIndex) {
+  EXPECT_EQ(Refusal([] { Matrix()(0, loop::Constant(Float32, 1.5)); }),
+            "tensor A is read at 1.5f, a float32; an index must be an integer");
+}
+
 TEST(ReadTest, IndicesBecomeInt64) {
   EXPECT_EQ(loop::Print(Matrix()(Var("i", Int32), 3)), "A[int64(i), 3]");
 }
@@ -191,6 +196,34 @@ TEST(ReduceTest, RefusesADataAxis) {
   const IterVar data{Var("d"), 0, 8, false};
   EXPECT_EQ(Refusal([&] { Sum(a(0, data.var), {data}); }),
             "reducer sum: d is no reduce axis; make one with ReduceAxis");
+}
+
+TEST(ReduceTest, RefusesAnAxisThatIsGivenTwice) {
+  const Tensor a = Placeholder({4}, Float32, "A");
+  const IterVar k = ReduceAxis(0, 4, "k");
+  EXPECT_EQ(Refusal([&] { Sum(a(k.var), {k, k}); }), "reducer sum: axis k is given twice");
+}
+
+TEST(ReduceTest, RefusesWhatIsNull) {
+  const std::vector<DataType> one = {Float32};
+  const auto first = [](const std::vector<Var>& x, const std::vector<Var>&) {
+    return std::vector<Expr>{x[0]};
+  };
+  const Expr zero = loop::Constant(Float32, 0);
+  EXPECT_EQ(Refusal([&] { MakeCombiner("c", one, nullptr, {zero}); }),
+            "reducer c: there is no function that combines");
+  EXPECT_EQ(Refusal([&] {
+              MakeCombiner("c", one, [](const auto&, const auto&) { return std::vector<Expr>(1); },
+                           {zero});
+            }),
+            "reducer c: its value 0 is null; give it a value first");
+  EXPECT_EQ(Refusal([&] { MakeCombiner("c", one, first, {Expr()}); }),
+            "reducer c: its identity 0 is null; give it a value first");
+  const Combiner combiner = MakeCombiner("c", one, first, {zero});
+  EXPECT_EQ(Refusal([&] { Reduce(combiner, {Expr()}, {ReduceAxis(0, 4)}); }),
+            "reducer c: its term 0 is null; give it a value first");
+  EXPECT_EQ(Refusal([&] { StartingAt(Reduce(combiner, {zero}, {}), {Expr()}); }),
+            "reducer c: its initial value 0 is null; give it a value first");
 }
 
 TEST(ReduceTest, RefusesNumbersWhereBoolsAreReduced) {
@@ -376,6 +409,8 @@ TEST(ComputeTest, RefusesWhatIsNull) {
   EXPECT_EQ(Refusal([&] { Sum(none, {ReduceAxis(0, 4)}); }),
             "what is reduced is null; give it a value first");
   EXPECT_EQ(Refusal([] { Tensor()(0); }), "a tensor is null; make it by Placeholder or Compute");
+  EXPECT_EQ(Refusal([] { PostOrder({Tensor()}); }),
+            "a tensor is null; make it by Placeholder or Compute");
 }
 
 TEST(GraphTest, PostOrderPutsProducersFirstAndEachOnce) {

@@ -167,6 +167,7 @@ TEST(UpdateTest, MisuseIsRefusedInWords) {
   EXPECT_THAT(Refusal([&] { Where(sum, f(r.var)); }),
               HasSubstr("the condition of its terms is float32; it must be bool"));
   EXPECT_THAT(Refusal([&] { Into(sum, {}); }), HasSubstr("there is no index"));
+  EXPECT_THAT(Refusal([&] { Into(sum, {Expr()}); }), HasSubstr("where its terms go is null"));
   const Tensor state = Placeholder({9, 4}, Float32, "state");
   const Tensor first = Compute({1, 4}, [&](const Var&, const Var&) { return Expr(0.0F); });
   const Tensor next = Compute(

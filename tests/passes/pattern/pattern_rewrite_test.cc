@@ -116,6 +116,29 @@ TEST(RewriteTest, AnExpressionWithFreeVariablesIsRewrittenToo) {
 
 const ir::FunctionAttrs kComposite = {{"Composite", attrs::Value("a.b")}};
 
+TEST(RewriteTest, WhatIsNullIsRefusedInWords) {
+  const Module module = Of("exp(%x)");
+  const auto keep = [](const Expr& e, const Bindings&) { return e; };
+  const auto refusal = [](const auto& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.message();
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(refusal([&] {
+              Rewrite(module, {RewriteRule{Pattern(), keep}});
+            }),
+            "a pattern is null; make it by IsOp, Wildcard or others");
+  EXPECT_EQ(refusal([&] {
+              Rewrite(module, {RewriteRule{IsOp("exp")(Wildcard()), nullptr}});
+            }),
+            "a rewrite rule has no callback");
+  EXPECT_EQ(refusal([] { Wildcard().Optional(nullptr); }),
+            "what an optional pattern may be wrapped in is no function");
+}
+
 TEST(PartitionTest, AMatchBecomesACallOfALiteral) {
   const Module module = InferType(Of("nn.relu(exp(%x))"));
   const Pattern pattern = IsOp("nn.relu")(IsOp("exp")(Wildcard()));
