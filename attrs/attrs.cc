@@ -80,6 +80,9 @@ Json ParseObject(const std::string& struct_name, const std::string& text) {
     return true;
   };
   Json json = Json::parse(text, check_depth, /*allow_exceptions=*/false);
+  if (json.is_discarded())
+    throw InvalidArgument(
+        StrCat(struct_name, ": this cannot be read as JSON; it must be an object"));
   if (!json.is_object()) throw InvalidArgument(StrCat(struct_name, ": the JSON is not an object"));
   return json;
 }

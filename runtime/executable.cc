@@ -390,7 +390,11 @@ Session::Session(const Executable& executable, Options options)
       workspace_(executable.is_symbolic() || executable.program() != nullptr
                      ? nullptr
                      : std::make_unique<Workspace>(executable)),
-      threads_(options.threads > 0 ? options.threads : executable.threads()) {}
+      threads_(options.threads > 0 ? options.threads : executable.threads()) {
+  if (options.threads < 0)
+    throw InvalidArgument(StrCat("a session of ", options.threads,
+                                 " threads; it must be at least 1, or 0 as the executable says"));
+}
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tenon/support/error.h"
+
 namespace tenon::runtime {
 namespace {
 
@@ -118,6 +120,16 @@ TEST(ExecutableTest, ProfileNamesEachKernel) {
   EXPECT_EQ(times[1].node, "add1");
   EXPECT_EQ(times[1].implementation, "test");
   EXPECT_GT(times[1].nanoseconds, 0);
+}
+
+TEST(ExecutableErrorTest, ThreadsOfASessionAreNotNegative) {
+  try {
+    Session(ChainOf(1), {.threads = -5});
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(),
+              "a session of -5 threads; it must be at least 1, or 0 as the executable says");
+  }
 }
 
 TEST(ExecutableErrorTest, OneThatWasMovedFromSaysSo) {
