@@ -6,6 +6,7 @@
 #include "tenon/ops/image/resize_to_extents_attrs.h"
 #include "tenon/ops/image/warp_attrs.h"
 #include "tenon/ops/layout/layout_columns.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/strings.h"
 
@@ -169,7 +170,8 @@ void RegisterImageOps(OpRegistry& registry) {
       .Attrs<AffineGridAttrs>()
       .Level(5)
       .Pattern(OpPattern::kInjective)
-      .TypeRelation(AffineGrid, "AffineGrid");
+      .TypeRelation(AffineGrid, "AffineGrid")
+      .Column(HalfSums::kPlain);
   registry.Register("image.crop_and_resize")
       .Describe("boxes cut out of images and resampled to one size")
       .Argument("data", "Tensor", "batch of images")

@@ -175,7 +175,9 @@ void RegisterMatmulOps(OpRegistry& registry) {
       .Attrs<DensePackAttrs>()
       .Level(10)
       .Pattern(OpPattern::kOutEWiseFusable)
-      .TypeRelation(DensePack, "DensePack");
+      .TypeRelation(DensePack, "DensePack")
+      .Column(PrecisionRule::kAlways)
+      .Column(HalfSums::kOfProducts);
   registry.Register("nn.matmul")
       .Describe("matrix product")
       .Argument("tensor_a", "nD Tensor", "(..., m, k)")

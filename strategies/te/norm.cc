@@ -266,19 +266,23 @@ Tensor Copy(const Tensor& x, const char* name) {
 }
 
 // The moments are passed through: nothing is learned at inference.
+// Halves are computed in float32, which holds small epsilons, and rounded once.
 std::vector<Tensor> BatchNorm(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::BatchNormAttrs>();
   const Tensor& x = call.input(0);
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
+  const DataType wide = SumType(x.dtype());
   const Tensor y = te::Compute(
       x.shape(),
       [&](const std::vector<Var>& i) {
-        const Expr c = i[axis];
-        Expr value = (x[ToExprs(i)] - call.input(3)(c)) /
-                     te::Sqrt(call.input(4)(c) + te::Cast(x.dtype(), attrs.epsilon));
-        if (attrs.scale) value = value * call.input(1)(c);
-        if (attrs.center) value = value + call.input(2)(c);
-        return value;
+        const auto of_channel = [&](std::size_t input) {
+          return te::Cast(wide, call.input(input)(i[axis]));
+        };
+        Expr value = (te::Cast(wide, x[ToExprs(i)]) - of_channel(3)) /
+                     te::Sqrt(of_channel(4) + te::Cast(wide, attrs.epsilon));
+        if (attrs.scale) value = value * of_channel(1);
+        if (attrs.center) value = value + of_channel(2);
+        return te::Cast(x.dtype(), value);
       },
       "batch_norm");
   return {y, Copy(call.input(3), "batch_norm_mean"), Copy(call.input(4), "batch_norm_var")};

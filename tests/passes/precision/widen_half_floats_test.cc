@@ -109,6 +109,7 @@ TEST(WidenHalfFloatsTest, LongSumsLoseNothingAtAnyLevel) {
     const std::string ones = StrCat("ones(shape=[1, 4096], dtype=\"", type.ToString(), "\")");
     for (const std::string& sum :
          {StrCat("nn.dense(", ones, ", ", ones, ")"), StrCat("sum(", ones, ")"),
+          StrCat("nn.contrib_dense_pack(", ones, ", reshape(", ones, ", newshape=[1, 4096, 1]))"),
           StrCat("multiply(nn.global_avg_pool2d(reshape(", ones,
                  ", newshape=[1, 1, 64, 64])), sum(", ones, "))"),
           StrCat("strided_slice(cumsum(", ones, ", axis=1), begin=[0, 4095], end=[1, 4096])")}) {
@@ -133,6 +134,35 @@ TEST(WidenHalfFloatsTest, NormalisationsOfLargeNumbersDoNotOverflow) {
   std::fill_n(static_cast<_Float16*>(g.raw()), 64, static_cast<_Float16>(1));
   const NDArray result = testing_graphs::Outcome(module, {{"x", x}, {"g", g}}).at(0);
   for (int i = 0; i < 64; ++i) EXPECT_NEAR(result.data<float>()[i], i % 2 == 0 ? 2 : 0, 1e-3) << i;
+}
+
+// The least number of float16 above 0 is 6e-8. No pass takes a normalisation apart whose moments
+// are results.
+TEST(WidenHalfFloatsTest, AnEpsilonBelowTheLeastHalfCounts) {
+  const Module module = testing_graphs::Parsed(
+      "def @main(%x: Tensor[(1, 1), float16], %c: Tensor[(1,), float16]) "
+      "{ nn.batch_norm(%x, %c, %c, %c, %c, epsilon=1e-12f64) }");
+  NDArray x = NDArray::Empty({1, 1}, Float16), c = NDArray::Empty({1}, Float16);
+  *static_cast<_Float16*>(x.raw()) = *static_cast<_Float16*>(c.raw()) = static_cast<_Float16>(0);
+  for (const int level : {0, 3}) {
+    const auto results =
+        testing_graphs::Outcome(module, {{"x", x}, {"c", c}}, {.opt_level = level});
+    EXPECT_EQ(*static_cast<const _Float16*>(results.at(0).raw()), 0) << level;
+  }
+}
+
+// In float16 the 11 steps from -1 on would end at 0.999.
+TEST(WidenHalfFloatsTest, AGridEndsAtOne) {
+  const Module module = testing_graphs::Parsed(
+      "def @main(%x: Tensor[(1, 2, 3), float16]) "
+      "{ cast(image.affine_grid(%x, target_shape=[2, 12]), dtype=\"float32\") }");
+  NDArray x = NDArray::Empty({1, 2, 3}, Float16);
+  std::fill_n(static_cast<_Float16*>(x.raw()), 6, static_cast<_Float16>(0));
+  static_cast<_Float16*>(x.raw())[0] = static_cast<_Float16>(1);
+  for (const int level : {0, 3}) {
+    const NDArray grid = testing_graphs::Outcome(module, {{"x", x}}, {.opt_level = level}).at(0);
+    EXPECT_EQ(grid.data<float>()[11], 1) << level;
+  }
 }
 
 // 256 * 256 is above what float16 holds.
