@@ -1,5 +1,5 @@
 // How windows lie along depth, height and width, as the attributes of an operator say it. Axes that
-// the data lacks have one element. Only verify/define_*.cc include this header.
+// the data lacks have one element. Only verify/define_*.cc and tests include this header.
 //
 //   const SpatialRule rule = SpatialRule::Of(attrs);
 //   const std::int64_t row = rule.From(1, h, kh);  // what tap `kh` reads for row `h` of the result

@@ -1,8 +1,7 @@
 // What operators mean, as plain loops in the widest types: integers of 128 bits and long doubles,
-// rounded to the element type once. They are elementwise operators, reductions, those that move,
-// take, write or order elements by indices and shapes, and those whose arguments must fit each
-// other: quantised, recurrent and sparse ones, boxes and regions. The interpreter evaluates the
-// same expressions as kernels do, so it cannot show where these are wrong; this can.
+// rounded to the element type once. Every operator has one but marks of devices and compilers, and
+// references. The interpreter evaluates the same expressions as kernels do, so it cannot show where
+// these are wrong; this can.
 //
 //   TakesAnyValues("clip");  // true
 //   DifferenceFromDefinition(call, {x}, {result});  // "element (3) is 0; by definition it is 1"
