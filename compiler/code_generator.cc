@@ -11,6 +11,7 @@
 #include "tenon/passes/partition/marked_regions.h"
 #include "tenon/passes/partition/merge_composite_functions.h"
 #include "tenon/passes/pipeline.h"
+#include "tenon/strategies/author_kernel.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -58,8 +59,10 @@ strategies::Implementation RowOf(const AuthorSite& site, const CodeGenerator& ge
           },
           .build =
               [site, build = generator.build](const Group& composite) {
-                return RunAuthorCode(site, "the build",
-                                     [&] { return CheckedKernel(composite, build(composite)); });
+                return RunAuthorCode(site, "the build", [&] {
+                  return strategies::GuardRuns(site, "a kernel",
+                                               CheckedKernel(composite, build(composite)));
+                });
               }};
 }
 

@@ -1,7 +1,9 @@
 #include "tenon/ops/registry.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
+#include <string_view>
 
 #include "tenon/ops/builtin.h"
 #include "tenon/support/error.h"
@@ -12,6 +14,18 @@ namespace {
 
 std::string Place(const std::source_location& where) {
   return StrCat(where.file_name(), ":", where.line());
+}
+
+// Whether a text can name it (ir/lexer.cc).
+bool IsReadable(std::string_view name) {
+  char before = '.';
+  for (const char c : name) {
+    const bool is_letter = std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
+    const bool goes_on = std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
+    if (!is_letter && (before == '.' || !goes_on)) return false;
+    before = c;
+  }
+  return before != '.';
 }
 
 }  // namespace
@@ -57,6 +71,11 @@ OpRegistry& OpRegistry::Global() {
 
 OpBuilder OpRegistry::Register(const std::string& name, std::source_location where) {
   if (name.empty()) throw InvalidArgument("an operator needs a name");
+  if (!IsReadable(name))
+    throw InvalidArgument(StrCat(
+        "texts cannot hold an operator called '", name, "', registered at ", Place(where),
+        "; a name is made of letters, digits, _ and dots, and begins with a letter, as does what "
+        "follows a dot"));
   const auto found = entries_.find(name);
   if (found != entries_.end())
     throw AlreadyExists(StrCat("the operator ", name, " is registered twice: at ",

@@ -1,10 +1,14 @@
 #include "tenon/strategies/author_rows.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 #include <utility>
 
 #include "tenon/ops/registry.h"
+#include "tenon/strategies/author_kernel.h"
 #include "tenon/strategies/check_compute.h"
+#include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::strategies {
@@ -29,12 +33,22 @@ ScheduleFunction Guarded(const AuthorSite& site, const std::string& what,
   };
 }
 
+// Explanations and records name a row and its choices, with blanks between.
+bool IsName(std::string_view name) {
+  return !name.empty() && std::ranges::none_of(name, [](unsigned char c) {
+    return std::isspace(c) != 0 || std::iscntrl(c) != 0 || c == '=';
+  });
+}
+
 }  // namespace
 
 void AddForm(const AuthorSite& site, TeForm form, ops::OpDef* op) {
   const auto* existing = op->Column<TeCompute>();
   if (existing == nullptr) return Refuse(site, "it has no compute that a row could stand beside");
   if (form.name.empty()) return Refuse(site, "a row needs a name");
+  if (!IsName(form.name))
+    return Refuse(site,
+                  StrCat("the row '", form.name, "' needs a name without blanks and equals signs"));
   if (form.make == nullptr)
     return Refuse(site, StrCat("the row ", form.name, " needs a function that makes it"));
   TeCompute compute = WithForms(*existing);
@@ -46,10 +60,21 @@ void AddForm(const AuthorSite& site, TeForm form, ops::OpDef* op) {
     guarded.refusal = [site, what, refusal = std::move(form.refusal)](const TeCall& call) {
       return RunAuthorCode(site, what, [&] { return refusal(call); });
     };
+  if (form.cycles != nullptr)
+    guarded.cycles = [site, what, cycles = std::move(form.cycles)](const TeCall& call) {
+      return RunAuthorCode(site, what, [&] {
+        const double estimate = cycles(call);
+        if (!(estimate >= 0))
+          throw InvalidArgument(
+              StrCat(site.name, ": the estimate is ", estimate, " cycles; it must be at least 0"));
+        return estimate;
+      });
+    };
   guarded.make = [site, what, make = std::move(form.make)](const TeCall& call) {
     return RunAuthorCode(site, what, [&] {
       std::vector<te::Tensor> results = make(call);
       RequireResults(site.name, call, results);
+      RequireInputsAlone(site.name, call, results);
       return results;
     });
   };
@@ -72,7 +97,10 @@ void AddSchedule(const AuthorSite& site, ScheduleFunction schedule, ops::OpDef* 
 }
 
 void AddImplementation(const AuthorSite& site, Implementation implementation, ops::OpDef* op) {
-  if (implementation.name.empty()) Refuse(site, "an implementation needs a name");
+  if (implementation.name.empty()) return Refuse(site, "an implementation needs a name");
+  if (!IsName(implementation.name))
+    return Refuse(site, StrCat("the implementation '", implementation.name,
+                               "' needs a name without blanks and equals signs"));
   if (implementation.build == nullptr)
     return Refuse(
         site, StrCat("the implementation ", implementation.name, " needs a function that builds"));
@@ -87,7 +115,7 @@ void AddImplementation(const AuthorSite& site, Implementation implementation, op
     return RunAuthorCode(site, what, [&] {
       Built built = build(group);
       RequireBuilt(group, built);
-      return built;
+      return GuardRuns(site, StrCat("a kernel of ", what), std::move(built));
     });
   };
   Strategy strategy;

@@ -88,6 +88,24 @@ void RequireResults(const std::string& op, const TeCall& call,
   }
 }
 
+void RequireInputsAlone(const std::string& op, const TeCall& call,
+                        const std::vector<te::Tensor>& results) {
+  const std::vector<const OperationNode*> operations = OperationsBetween(call.inputs, results);
+  std::unordered_set<const OperationNode*> known;
+  for (const OperationNode* operation : operations) {
+    for (const Tensor& state : operation->state) known.insert(state.op().get());
+  }
+  if (call.preparer != nullptr) {
+    for (const PreparedTensor& prepared : call.preparer->prepared())
+      known.insert(prepared.placeholder.op().get());
+  }
+  for (const OperationNode* operation : operations) {
+    if (operation->is_placeholder() && !known.contains(operation))
+      throw InvalidArgument(StrCat(op, ": the compute reads the placeholder ", operation->name,
+                                   ", which is none of the call's inputs"));
+  }
+}
+
 std::optional<std::string> ContradictionOf(OpPattern pattern, const std::vector<Tensor>& inputs,
                                            const std::vector<Tensor>& results) {
   if (pattern >= OpPattern::kOutEWiseFusable) return std::nullopt;

@@ -22,6 +22,11 @@ void RequireResults(const std::string& op, const TeCall& call,
 std::vector<const te::OperationNode*> OperationsBetween(const std::vector<te::Tensor>& inputs,
                                                         const std::vector<te::Tensor>& results);
 
+// Throws InvalidArgument for placeholders that are read and are neither inputs of the call nor what
+// TeCall::Prepared has given.
+void RequireInputsAlone(const std::string& op, const TeCall& call,
+                        const std::vector<te::Tensor>& results);
+
 // What contradicts `pattern` on the way from `inputs` to `results`, in words, or nothing. Patterns
 // that fusion takes no advantage of are never contradicted.
 std::optional<std::string> ContradictionOf(ops::OpPattern pattern,

@@ -1,5 +1,7 @@
 #include "tenon/strategies/register_op.h"
 
+#include <algorithm>
+
 #include "tenon/strategies/author_rows.h"
 #include "tenon/strategies/check_compute.h"
 #include "tenon/strategies/pending_patterns.h"
@@ -31,6 +33,9 @@ OpRegistration& OpRegistration::Describe(std::string text) {
   return *this;
 }
 OpRegistration& OpRegistration::Argument(std::string name, std::string type, std::string help) {
+  if (name.empty()) Refuse("an argument needs a name");
+  if (std::ranges::find(op_->arguments, name, &ops::ArgumentDoc::name) != op_->arguments.end())
+    Refuse(StrCat("two arguments are called ", name));
   op_->arguments.push_back({std::move(name), std::move(type), std::move(help)});
   return *this;
 }
@@ -50,10 +55,20 @@ OpRegistration& OpRegistration::AttrsOf(const attrs::Schema& schema, std::uint64
   return *this;
 }
 OpRegistration& OpRegistration::TypeRelation(ops::TypeRelation relation, std::string name) {
+  if (relation == nullptr) {
+    Refuse("its type relation is no function");
+    return *this;
+  }
+  op_->type_relation = relation;
+  if (ops::HasKnownConditions(*op_)) KnownConditions();
   op_->type_relation = [site = site_, relation = std::move(relation)](ops::TypeCall& call) {
     RunAuthorCode(site, "its type relation", [&] { relation(call); });
   };
   op_->relation_name = std::move(name);
+  return *this;
+}
+OpRegistration& OpRegistration::KnownConditions() {
+  op_->SetColumn(ops::KnownConditions());
   return *this;
 }
 OpRegistration& OpRegistration::Pattern(OpPattern pattern) {
@@ -176,10 +191,15 @@ void OpRegistration::SetCompute(TeMake make) {
 
 OpRegistration& OpRegistration::Compute(
     std::function<std::vector<te::Tensor>(const TeCall& call)> make) {
+  if (make == nullptr) {
+    Refuse("its compute is no function");
+    return *this;
+  }
   // The definition lives as long as the process, and its pattern may still be set.
   SetCompute([op = op_.get(), make = std::move(make)](const TeCall& call) {
     std::vector<te::Tensor> results = make(call);
     RequireResults(op->name, call, results);
+    RequireInputsAlone(op->name, call, results);
     if (const auto contradiction = ContradictionOf(*op->pattern, call.inputs, results))
       throw InvalidArgument(
           StrCat(op->name, ": ", ContradictionText(*op->pattern, *contradiction)));
@@ -196,6 +216,9 @@ OpRegistration& OpRegistration::ElementwiseOf(
                   " contradicts the elementwise compute"));
   op_->pattern = OpPattern::kElemWise;
   SetCompute([function, name = site_.name](const TeCall& call) {
+    if (call.inputs.size() != 1)
+      throw InvalidArgument(StrCat(name, ": an elementwise compute takes one argument, not ",
+                                   call.inputs.size(), "; use .Compute"));
     return std::vector<te::Tensor>{te::Compute(
         call.te_shape(),
         [&](const std::vector<te::Var>& i) {

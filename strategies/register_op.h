@@ -49,6 +49,9 @@ class OpRegistration {
   OpRegistration& Level(int level);
   // `name` is what `tenon ops` says.
   OpRegistration& TypeRelation(ops::TypeRelation relation, std::string name = "custom");
+  // Says that the relation asks TypeCall::Differ, Exceeds and HasRest whatever values of variables
+  // decide, so that calls can be lowered for all of them. Shared relations do so.
+  OpRegistration& KnownConditions();
   OpRegistration& Pattern(ops::OpPattern pattern);
   // Takes any number of arguments.
   OpRegistration& Variadic();

@@ -107,7 +107,7 @@ Lowered PlanForAll(const ConcreteModule& part, const Dim::Values& known,
   if (!kernels.silent_op.empty())
     throw Unimplemented(StrCat("the type relation of ", kernels.silent_op,
                                " does not say what it needs of variables; register the operator "
-                               "with the column ops::KnownConditions if it does"));
+                               "with .KnownConditions() if it does"));
   SharedKernels source(part, known, kernels, prepared);
   Lowered lowered = BuildPlan(part.module, source);
   lowered.plan.conditions = source.conditions();

@@ -163,6 +163,11 @@ Expr Lowered(const ops::LoweringRule& rule, const ir::CallNode& typed, const ir:
     throw InvalidArgument(StrCat(typed.op()->name, ": its lowering gives ", what)).At(typed.span);
   };
   if (!lowered) refuse("null");
+  for (const Expr& var : ir::FreeVars(lowered)) {
+    if (!arguments.contains(var))
+      refuse(StrCat("an expression of %", var.As<ir::VarNode>()->name,
+                    ", which is none of its arguments"));
+  }
   if (const ir::Type type = InferType(lowered).checked_type(); !ir::Equal(type, call.type))
     refuse(StrCat(ir::ToString(type), "; the call is ", ir::ToString(call.type)));
   return ir::RewritePostOrder(lowered, [&](const Expr& original, const Expr& rewritten) {

@@ -51,6 +51,15 @@ TEST(RegistryTest, AnEmptyNameIsRefused) {
   EXPECT_EQ(ErrorOf([&] { registry.Register(""); }).message(), "an operator needs a name");
 }
 
+TEST(RegistryTest, ANameThatNoTextCanHoldIsRefused) {
+  OpRegistry registry;
+  for (const char* name :
+       {"my op", "my.op(", "1st", "my.1st", "my.", ".my", "%x", "a\nb", "\u00e9"})
+    EXPECT_THAT(ErrorOf([&] { registry.Register(name); }).message(),
+                ::testing::HasSubstr(std::string("an operator called '") + name + "'"));
+  registry.Register("my_2.op_3d");
+}
+
 TEST(RegistryTest, WhatWasSetIsWhatIsKnown) {
   OpRegistry registry;
   registry.Register("my.op")

@@ -1,6 +1,9 @@
 // Rows that users add to operators: which are taken, and which are refused.
 #include "tenon/strategies/author_rows.h"
 
+#include <cmath>
+#include <functional>
+
 #include "tenon/ir/text_format.h"
 #include "tenon/ops/layout/layout_rules.h"
 #include "tenon/passes/infer_type.h"
@@ -104,6 +107,25 @@ TEST(AuthorRowsTest, WhatARowMakesIsCheckedAndItsErrorsNameIt) {
                                        HasSubstr("author_rows_test.cc")));
 }
 
+TEST(AuthorRowsTest, AnEstimateIsANumberAndItsErrorsNameTheRow) {
+  const auto error_of = [](const std::string& name, const std::function<double()>& estimate) {
+    RegisterTwice(name);
+    OpExtension(name).Form({.name = "guess",
+                            .make = [](const TeCall& call) { return Doubled(call, 2); },
+                            .cycles = [estimate](const TeCall&) { return estimate(); }});
+    EXPECT_EQ(StartupErrors(), "");
+    const absl::Status status =
+        Compile(Parsed(StrCat("def @main(%x: Tensor[(4), float32]) { ", name, "(%x) }"))).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.ToString(), AllOf(HasSubstr("its row guess"), HasSubstr("registered at")));
+    return status.ToString();
+  };
+  EXPECT_THAT(error_of("my.rows_nan", [] { return std::nan(""); }),
+              HasSubstr("the estimate is nan cycles; it must be at least 0"));
+  EXPECT_THAT(error_of("my.rows_throwing", []() -> double { throw 3; }),
+              HasSubstr("not a std::exception"));
+}
+
 TEST(AuthorRowsTest, RowsThatCannotBeUsedAreErrorsOfTheRegistration) {
   RegisterTwice("my.rows_bad");
   const TeMake make = [](const TeCall& call) { return Doubled(call, 2); };
@@ -115,6 +137,8 @@ TEST(AuthorRowsTest, RowsThatCannotBeUsedAreErrorsOfTheRegistration) {
       .Form({.name = "one", .make = make})
       .Form({.name = "one", .make = make});
   EXPECT_THAT(StartupErrors(), HasSubstr("there is a row one already"));
+  OpExtension("my.rows_bad").Form({.name = "of words", .make = make});
+  EXPECT_THAT(StartupErrors(), HasSubstr("the row 'of words' needs a name without blanks"));
   OpExtension("my.rows_of_nothing").Form({.name = "one", .make = make});
   EXPECT_THAT(StartupErrors(), HasSubstr("my.rows_of_nothing"));
 }

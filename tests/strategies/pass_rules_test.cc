@@ -67,6 +67,8 @@ TEST(PassRulesTest, ALoweringToAnotherTypeIsRefused) {
   EXPECT_THAT(lowered("my.rules_scalar", ops::Scalar(1)),
               HasSubstr("my.rules_scalar: its lowering gives float32; the call is "
                         "Tensor[(3), float32]"));
+  EXPECT_THAT(lowered("my.rules_free", ir::Var::Make("w", ir::TensorType({3}, Float32))),
+              HasSubstr("its lowering gives an expression of %w, which is none of its arguments"));
   EXPECT_THAT(lowered("my.rules_null", ir::Expr()), HasSubstr("its lowering gives null"));
   OpRegistration("my.rules_no_lowering").Lower(nullptr);
   EXPECT_THAT(StartupErrors(), HasSubstr("its lowering is no function"));

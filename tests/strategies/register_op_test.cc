@@ -199,6 +199,24 @@ TEST(RegisterOpErrorTest, AnImplementationNeedsANameAndAFunctionThatBuilds) {
                                       HasSubstr("needs a function that builds")));
 }
 
+TEST(RegisterOpErrorTest, NullFunctionsAreRefused) {
+  OpRegistration("my.null_relation").TypeRelation(nullptr);
+  EXPECT_THAT(ErrorOfCompile(),
+              AllOf(HasSubstr("my.null_relation"), HasSubstr("its type relation is no function")));
+  OpRegistration("my.null_compute").TypeRelation(ops::Identity).Compute(nullptr);
+  EXPECT_THAT(ErrorOfCompile(),
+              AllOf(HasSubstr("my.null_compute"), HasSubstr("its compute is no function")));
+}
+
+TEST(RegisterOpErrorTest, ArgumentsHaveNamesOfTheirOwn) {
+  OpRegistration("my.no_name").Argument("", "Tensor", "").TypeRelation(ops::Identity);
+  EXPECT_THAT(ErrorOfCompile(),
+              AllOf(HasSubstr("my.no_name"), HasSubstr("an argument needs a name")));
+  OpRegistration("my.same_names").Argument("x", "Tensor", "").Argument("x", "Tensor", "");
+  EXPECT_THAT(ErrorOfCompile(),
+              AllOf(HasSubstr("my.same_names"), HasSubstr("two arguments are called x")));
+}
+
 // --- what is known when a call is compiled
 
 // What Compile says of an operator over float32 (4, 4) with this compute; folding and kernels ask
@@ -250,6 +268,27 @@ TEST(ComputeTest, ResultsThatTheTypeRelationDoesNotPromiseAreRefused) {
 TEST(ComputeTest, AnInputThatTheCallHasNotIsRefused) {
   WithCompute("my.reads_more", [](const TeCall& call) { return Tensors{call.input(1)}; });
   EXPECT_THAT(ErrorOf("my.reads_more"), HasSubstr("input 1 is asked for; the call has 1 tensor"));
+}
+
+TEST(ComputeTest, APlaceholderThatIsNoInputIsRefused) {
+  WithCompute("my.reads_other", [](const TeCall& call) {
+    return Tensors{te::Placeholder(call.te_shape(), call.dtype(), "other")};
+  });
+  EXPECT_THAT(ErrorOf("my.reads_other"),
+              HasSubstr("the compute reads the placeholder other, which is none of the call's"));
+}
+
+TEST(ComputeTest, AnElementwiseOneTakesOneArgument) {
+  OpRegistration("my.elementwise_pair")
+      .Argument("x", "Tensor", "")
+      .Argument("y", "Tensor", "")
+      .TypeRelation(ops::Broadcast)
+      .Elementwise([](te::Expr x) { return x; });
+  const absl::Status status =
+      Compile(Parsed("def @main(%x: Tensor[(4), float32]) { my.elementwise_pair(%x, %x) }"))
+          .status();
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("takes one argument, not 2"), HasSubstr("register_op_test.cc")));
 }
 
 TEST(ComputeTest, WhateverItThrowsNamesTheOperator) {
@@ -423,6 +462,27 @@ TEST(ImplementationTest, AnErrorInsideOneNamesItAndTheOperator) {
   EXPECT_THAT(ErrorOf("my.splits_by_zero"),
               AllOf(HasSubstr("the factor is 0"),
                     HasSubstr("in its implementation mine of my.splits_by_zero")));
+}
+
+class LostDevice : public jit::Callable {
+ public:
+  void Call(void* const*, void*) const override { throw std::runtime_error("the device is gone"); }
+  std::string implementation() const override { return "device"; }
+};
+
+TEST(ImplementationTest, WhatItsKernelThrowsNamesItAndTheOperator) {
+  WithImplementation("my.on_device", [](const Group&) {
+    return Built{.kernel = std::make_shared<const LostDevice>(), .arguments = {0}};
+  });
+  const Executable exe =
+      ValueOrThrow(Compile(Parsed("def @main(%x: Tensor[(4, 4), float32]) { my.on_device(%x) }")));
+  EXPECT_EQ(exe.kernels()[0]->implementation(), "device");
+  const absl::Status status = exe.Run({{"x", Random({4, 4}, 1)}}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("my.on_device: a kernel of its implementation mine threw an "
+                              "exception: the device is gone"),
+                    HasSubstr("register_op_test.cc:")));
 }
 
 }  // namespace

@@ -477,11 +477,31 @@ TEST(SymbolicLowerTest, AnOperatorThatDoesNotSayWhatItNeedsIsNamed) {
       "def @main(%x: Tensor[(n, 3), float32]) { test.symbolic_pairs(exp(%x)) }";
   EXPECT_THAT(RefusalOfLower(text),
               HasSubstr("the type relation of test.symbolic_pairs does not say what it needs of "
-                        "variables; register the operator with the column ops::KnownConditions"));
+                        "variables; register the operator with .KnownConditions()"));
   const Executable exe = ValueOrThrow(Compile(Parsed(text)));
   EXPECT_TRUE(exe.Run({{"x", NDArray::Zeros({4, 3}, Float32)}}).ok());
   EXPECT_THAT(std::string(exe.Run({{"x", NDArray::Zeros({5, 3}, Float32)}}).status().message()),
               HasSubstr("test.symbolic_pairs: odd"));
+}
+
+TEST(SymbolicLowerTest, AnAuthorsOperatorOfASharedRelationHasAPlanForAllValues) {
+  strategies::OpRegistration("test.symbolic_same")
+      .Argument("data", "Tensor", "")
+      .TypeRelation(ops::Identity)
+      .Elementwise([](te::Expr x) { return x; });
+  strategies::OpRegistration("test.symbolic_known")
+      .Argument("data", "Tensor", "of an even number of rows")
+      .TypeRelation([](ops::TypeCall& call) {
+        const auto* x = call.tensor(0);
+        if (x == nullptr) return;
+        if (call.HasRest(x->shape[0], 2)) call.Refuse("odd");
+        call.LearnResult(call.input(0));
+      })
+      .KnownConditions()
+      .Elementwise([](te::Expr x) { return x; });
+  for (const char* name : {"test.symbolic_same", "test.symbolic_known"})
+    EXPECT_EQ(RefusalOfLower(StrCat("def @main(%x: Tensor[(n, 3), float32]) { ", name, "(%x) }")),
+              "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, SymbolicPlanTest, ::testing::ValuesIn(kCases),
