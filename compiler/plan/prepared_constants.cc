@@ -68,8 +68,7 @@ void PreparedConstants::Compute(const Lowered& lowered) {
       const auto node = static_cast<std::size_t>(preparation.constant.node);
       arrays.push_back(
           lowered.constants[static_cast<std::size_t>(lowered.plan.nodes[node].constant)]);
-      if (const absl::Status status = kernel->Run(arrays); !status.ok())
-        throw Error(status.code(), std::string(status.message()));
+      if (const absl::Status status = kernel->Run(arrays); !status.ok()) throw FromStatus(status);
     }
     ++kernel;
   }

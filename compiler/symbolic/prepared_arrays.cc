@@ -44,8 +44,7 @@ NDArray Prepared(const strategies::PreparedConstant& wanted, const std::vector<N
     arrays.push_back(constants[static_cast<std::size_t>(argument)]);
   const loop::Buffer& buffer = wanted.function.buffers.back();
   arrays.push_back(NDArray::Empty(StaticShape(buffer), buffer->dtype));
-  if (const absl::Status status = code.Run(arrays); !status.ok())
-    throw Error(status.code(), std::string(status.message()));
+  if (const absl::Status status = code.Run(arrays); !status.ok()) throw FromStatus(status);
   return arrays.back();
 }
 

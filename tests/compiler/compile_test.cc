@@ -48,6 +48,12 @@ using Lists = std::vector<std::vector<float>>;
 
 // --- threads
 
+TEST(CompileErrorTest, ThreadsAreNotNegative) {
+  const absl::Status status =
+      Compile(Parsed("def @main(%x: Tensor[(3), float32]) { exp(%x) }"), {.threads = -1}).status();
+  EXPECT_EQ(status.message(), "threads is -1; it must be at least 1, or 0 for all cores");
+}
+
 TEST(CompileTest, KernelsAreMadeUnderTheCallersNumberOfThreads) {
   const jit::ScopedThreads three(3);
   const int threads = jit::ParallelThreads();
