@@ -1,5 +1,5 @@
-// Evaluates expressions for a block of elements at a time. Only files inside te/ include this
-// header.
+// Evaluates expressions for a block of elements at a time. Only files inside te/ and verify/
+// include this header.
 //
 // An expression evaluates to one column of values, so the cost of walking it is shared by the
 // block's elements. Integers are computed in int64 and wrapped to their type, floats in double and

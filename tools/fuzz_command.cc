@@ -1,5 +1,5 @@
 // tenon fuzz: compares with the interpreter: random schedules of random computations or of one
-// operator, random modules through passes, and random ONNX models.
+// operator, random loops, random modules through passes, and random ONNX models.
 //
 // Cases run in child processes, so a case that crashes is a finding like any other. What a child
 // has done is in memory that it shares with the parent.
@@ -24,6 +24,7 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/option_checks.h"
+#include "tenon/verify/fuzz_loops.h"
 #include "tenon/verify/fuzz_onnx.h"
 #include "tenon/verify/fuzz_operator.h"
 #include "tenon/verify/fuzz_passes.h"
@@ -42,6 +43,7 @@ constexpr std::uint64_t kMaxCases = 1'000'000'000;
 
 struct FuzzArguments {
   std::string op;
+  bool loops = false;
   bool graphs = false;
   verify::PassFuzzOptions pass_options;
   bool onnx = false;
@@ -58,6 +60,7 @@ struct FuzzArguments {
 struct Shared {
   std::int64_t done;  // cases that ended
   FuzzStatistics statistics;
+  verify::LoopFuzzStatistics loop_statistics;
   verify::PassFuzzStatistics pass_statistics;
   verify::OnnxFuzzStatistics onnx_statistics;
   // The last ONNX model that was imported, for the report of a crash. Larger models are left out.
@@ -98,6 +101,7 @@ std::string ExampleCall(const FuzzArguments& arguments) {
 
 std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t seed,
                                    const SharedMemory& shared) {
+  if (arguments.loops) return verify::FuzzLoops(seed, {}, &shared->loop_statistics);
   if (arguments.graphs)
     return verify::FuzzPasses(seed, arguments.pass_options, &shared->pass_statistics);
   if (arguments.onnx)
@@ -166,12 +170,14 @@ bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared)
     std::printf("while this call is refused:\n%s", std::string(LastModel(shared)).c_str());
   else if (arguments.graphs)
     std::printf("%s", ir::PrintModule(verify::MakeRandomModule(seed).module).c_str());
+  if (arguments.loops) std::printf("%s", verify::LoopsOfCase(seed).c_str());
   if (arguments.onnx) std::printf("%s", verify::OnnxText(LastModel(shared)).c_str());
   ++shared->done;
   return true;
 }
 
 std::string StatisticsOf(const FuzzArguments& arguments, const SharedMemory& shared) {
+  if (arguments.loops) return shared->loop_statistics.ToString();
   if (arguments.onnx) return shared->onnx_statistics.ToString();
   return arguments.graphs ? shared->pass_statistics.ToString() : shared->statistics.ToString();
 }
@@ -217,13 +223,18 @@ void AddFuzzCommand(CLI::App* app) {
   const auto arguments = std::make_shared<FuzzArguments>();
   CLI::App* command = app->add_subcommand(
       "fuzz",
-      "Check random schedules, passes on random graphs, or random ONNX models, against the "
+      "Check random schedules, loops, passes on random graphs, or random ONNX models, against the "
       "interpreter");
-  command->add_option("--op", arguments->op,
-                      "instead, random calls of this operator, also under its automatic schedule "
-                      "and with its own implementations");
+  CLI::Option* op =
+      command->add_option("--op", arguments->op,
+                          "instead, random calls of this operator, also under its automatic "
+                          "schedule and with its own implementations");
+  CLI::Option* loops =
+      command->add_flag("--loops", arguments->loops,
+                        "instead, random loops through all transforms or code generation alone");
   CLI::Option* graphs = command->add_flag("--graphs", arguments->graphs,
                                           "instead, random graphs of operators through the passes");
+  loops->excludes(op, graphs);
   command
       ->add_option("--passes", arguments->pass_options.passes,
                    "passes to run alone and in pairs (all): " + StrJoin(passes::PassNames(), ", "))
@@ -240,7 +251,7 @@ void AddFuzzCommand(CLI::App* app) {
   compile->needs(graphs);
   CLI::Option* onnx = command->add_flag("--onnx", arguments->onnx,
                                         "instead, random ONNX models, valid and nearly valid");
-  onnx->excludes(graphs);
+  onnx->excludes(graphs, loops);
   command->add_flag("--export", arguments->exports,
                     "export each model, or graph that is compiled, as a saved executable, a shared "
                     "library or C source, and run that as well (a few of them)");

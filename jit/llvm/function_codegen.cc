@@ -172,7 +172,6 @@ class FunctionCodegen {
     auto* after = frame_.NewBlock(node.var.name() + ".end");
     builder_.CreateCondBr(builder_.CreateICmpSLT(begin, end), body, after);
     builder_.SetInsertPoint(body);
-    const unsigned emitted = frame_.function()->getInstructionCount();
     llvm::PHINode* var = builder_.CreatePHI(builder_.getInt64Ty(), 2, node.var.name());
     var->addIncoming(begin, before);
     {
@@ -186,9 +185,15 @@ class FunctionCodegen {
     Value* next = builder_.CreateAdd(var, builder_.getInt64(1), "", is_unsigned, true);
     var->addIncoming(next, builder_.GetInsertBlock());
     llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
-    TellOf(node, frame_.function()->getInstructionCount() - emitted,
-           options_.reassociate_reductions, back);
+    TellOf(node, InstructionsFrom(*body), options_.reassociate_reductions, back);
     builder_.SetInsertPoint(after);
+  }
+
+  // In this block and those that were made after it.
+  static std::size_t InstructionsFrom(const llvm::BasicBlock& block) {
+    std::size_t count = 0;
+    for (auto at = block.getIterator(); at != block.getParent()->end(); ++at) count += at->size();
+    return count;
   }
 
   loop::Interval ValuesOf(const loop::ForNode& node) const {

@@ -84,8 +84,13 @@ class Widener : public StmtMutator {
       }
       case StmtKind::kFor: {
         const auto& n = *stmt.As<ForNode>();
-        if (Varies(n.min) || Varies(n.extent) || n.for_kind == ForKind::kParallel) failed_ = true;
-        return MutateStmtChildren(stmt);
+        // All lanes run as many iterations. What is loaded where perhaps no lane runs becomes a
+        // vector.
+        const bool loads_by_lane = mask_.defined() && !some_lane_runs_ &&
+                                   (LoadsAnything(n.min) || LoadsAnything(n.extent));
+        const bool differs = Varies(n.min) || Varies(n.extent) || loads_by_lane;
+        failed_ = differs || n.for_kind == ForKind::kParallel;
+        return failed_ ? stmt : MutateStmtChildren(stmt);
       }
       case StmtKind::kIf:
         // What a condition loads under a mask becomes a vector.

@@ -21,6 +21,12 @@ TEST_F(FuzzCommandTest, ChecksRandomSchedulesOfRandomComputations) {
               AllOf(HasSubstr("10 cases, "), HasSubstr("no findings")));
 }
 
+TEST_F(FuzzCommandTest, ChecksRandomLoops) {
+  EXPECT_THAT(OutputOf("fuzz --loops --cases 10 --seed 5"),
+              AllOf(HasSubstr("10 cases; "), HasSubstr("no findings")));
+  EXPECT_THAT(ErrorOf("fuzz --loops --graphs"), HasSubstr("--graphs"));
+}
+
 TEST_F(FuzzCommandTest, ChecksAnOperatorOfAPlugin) {
   EXPECT_THAT(OutputOf(StrCat("fuzz --op plugin.halve --cases 5 --plugin ", TENON_TEST_PLUGIN)),
               AllOf(HasSubstr("calls such as plugin.halve("), HasSubstr("no findings")));

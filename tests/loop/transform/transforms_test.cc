@@ -405,6 +405,15 @@ TEST(VectorizeTest, AnAllocationStaysSerial) {
 
 TEST(VectorizeTest, AnInnerBoundThatDiffersByLaneStaysSerial) {
   EXPECT_THAT(Vectorized(Loop(j, i + 1, Store(out, 1, {i}))), HasSubstr("for i in [0, 4)"));
+  const Expr bound = Max(i, 1);  // what was a vector of values is no bound
+  EXPECT_THAT(Vectorized(Seq({Store(out, bound, {i}), Loop(j, bound, Store(out, 1, {i}))})),
+              HasSubstr("for i in [0, 4)"));
+}
+
+TEST(VectorizeTest, AnInnerBoundThatIsLoadedUnderAConditionStaysSerial) {
+  const Stmt loop = Loop(j, Load(in, {0}), Store(out, 1, {i}));
+  EXPECT_THAT(Vectorized(If(FloorMod(i, 2) == k, loop)), HasSubstr("for i in [0, 4)"));
+  EXPECT_THAT(Vectorized(If(i < n, loop)), HasSubstr("out[ramp(0, 1, 4)] = x4(1) where"));
 }
 
 TEST(VectorizeTest, ALoopOfMoreLanesThanRegistersHoldRunsOverBlocks) {
