@@ -57,6 +57,16 @@ void AddBranches(const loop::IfNode& node, Statements* all) {
         [&](const Stmt& side) { return loop::If(node.condition, node.then_case, side); }, all);
 }
 
+bool Uses(const Stmt& stmt, const loop::Buffer& buffer) {
+  bool uses = false;
+  const auto is_it = [&](const loop::Buffer* other) {
+    return other != nullptr && *other == buffer;
+  };
+  loop::VisitStmts(stmt, [&](const Stmt& part) { uses = uses || is_it(loop::BufferOf(part)); });
+  loop::VisitExprs(stmt, [&](const Expr& part) { uses = uses || is_it(loop::BufferOf(part)); });
+  return uses;
+}
+
 void AddStore(const loop::StoreNode& node, Statements* all) {
   const auto add = [&](const Expr& value) {
     if (value.dtype() == node.value.dtype())
@@ -92,6 +102,7 @@ std::vector<Stmt> SmallerLoops(const Stmt& stmt) {
       break;
     case StmtKind::kLet: {
       const auto& node = *stmt.As<loop::LetStmtNode>();
+      all.push_back(loop::Substitute(node.body, {{node.var, node.value}}));
       AddParts(
           node.body, [&](const Stmt& body) { return loop::LetStmt(node.var, node.value, body); },
           &all);
@@ -99,6 +110,7 @@ std::vector<Stmt> SmallerLoops(const Stmt& stmt) {
     }
     case StmtKind::kAllocate: {
       const auto& node = *stmt.As<loop::AllocateNode>();
+      if (!Uses(node.body, node.buffer)) all.push_back(node.body);
       AddParts(
           node.body, [&](const Stmt& body) { return loop::Allocate(node.buffer, body); }, &all);
       break;

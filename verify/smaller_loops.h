@@ -10,8 +10,9 @@
 
 namespace tenon::verify {
 
-// Each has one change: a statement of a sequence is left out, a branch stands for its condition, a
-// loop is serial, or a stored value is one of its operands. Those that lose most come first.
+// Each has one change: a statement of a sequence or memory that nobody uses is left out, a branch
+// stands for its condition, a value for its name, a loop is serial, or a stored value is one of its
+// operands. Those that lose most come first.
 std::vector<loop::Stmt> SmallerLoops(const loop::Stmt& stmt);
 
 }  // namespace tenon::verify

@@ -31,6 +31,13 @@ using llvm::Value;
 using loop::Stmt;
 using loop::StmtKind;
 
+// In this block and those that were made after it.
+std::size_t InstructionsFrom(const llvm::BasicBlock& block) {
+  std::size_t count = 0;
+  for (auto at = block.getIterator(); at != block.getParent()->end(); ++at) count += at->size();
+  return count;
+}
+
 class FunctionCodegen {
  public:
   FunctionCodegen(llvm::Module& module, const CodegenOptions& options)
@@ -187,13 +194,6 @@ class FunctionCodegen {
     llvm::BranchInst* back = builder_.CreateCondBr(builder_.CreateICmpSLT(next, end), body, after);
     TellOf(node, InstructionsFrom(*body), options_.reassociate_reductions, back);
     builder_.SetInsertPoint(after);
-  }
-
-  // In this block and those that were made after it.
-  static std::size_t InstructionsFrom(const llvm::BasicBlock& block) {
-    std::size_t count = 0;
-    for (auto at = block.getIterator(); at != block.getParent()->end(); ++at) count += at->size();
-    return count;
   }
 
   loop::Interval ValuesOf(const loop::ForNode& node) const {
