@@ -41,7 +41,7 @@ class Draft {
     made.function.name = "loops";
     if (random_.Chance(50)) {
       n_ = Ranged{Var("n"), 0, 0};
-      n_->low = n_->high = random_.Below(18);
+      n_->low = n_->high = AnyLength(18);
       made.function.scalars.emplace_back(n_->expr);
       made.scalars.push_back(n_->low);
       AddParameter(1, n_, &made);
@@ -53,12 +53,18 @@ class Draft {
   }
 
  private:
+  // Below `usual`, or of several vectors.
+  std::int64_t AnyLength(std::int64_t usual) {
+    return random_.Below(random_.Chance(20) ? 90 : usual);
+  }
+
   Buffer NewBuffer(const char* prefix, std::int64_t rank, const std::optional<Ranged>& first) {
     std::vector<Expr> extents;
     Shape shape;
     for (std::int64_t axis = 0; axis < rank; ++axis) {
-      const Ranged extent =
-          axis == 0 && first ? *first : NumberOf(1 + random_.Below(axis == 0 ? 33 : 9));
+      const Ranged extent = axis == 0 && first
+                                ? *first
+                                : NumberOf(1 + (axis == 0 ? AnyLength(33) : random_.Below(9)));
       shape.push_back(extent.low);
       extents.push_back(extent.expr);
     }
@@ -125,7 +131,7 @@ class Draft {
     const Buffer& buffer = place->buffer;
     const auto indices = values_.IndicesOf(*place);
     if (!indices) return loop::Seq({});
-    const std::int64_t extent = std::min(random_.Below(16), nesting_.MostRuns());
+    const std::int64_t extent = std::min(AnyLength(16), nesting_.MostRuns());
     const Var k(StrCat("k", names_++));
     const LoopScope outer = scope_;
     scope_.variables.push_back({k, 0, std::max<std::int64_t>(extent - 1, 0)});
@@ -158,7 +164,7 @@ class Draft {
       const Ranged a = values_.Affine();
       if (a.high <= most) return {loop::Max(a.expr, Expr(0)), 0, std::max<std::int64_t>(a.high, 0)};
     }
-    return NumberOf(std::min(random_.Below(random_.Chance(30) ? 34 : 9), most));
+    return NumberOf(std::min(random_.Chance(30) ? AnyLength(34) : random_.Below(9), most));
   }
 
   // What an iteration may do that runs beside those of other values of the variable.
