@@ -10,6 +10,7 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
+#include "tenon/verify/c_kernel.h"
 #include "tenon/verify/random_loops.h"
 #include "tenon/verify/run_loops.h"
 #include "tenon/verify/smaller_loops.h"
@@ -28,6 +29,7 @@ std::vector<NDArray> Copies(const std::vector<NDArray>& arrays) {
 // How a case is compiled.
 struct Way {
   LoopKinds kinds = LoopKinds::kAll;
+  bool as_c = false;
   jit::CompileOptions options;
   std::string name;
 };
@@ -40,11 +42,12 @@ Way WayOf(std::uint64_t seed) {
   const char* const taken = random.Of(features);
   way.kinds = random.Chance(60) ? LoopKinds::kAll : LoopKinds::kLowered;
   way.options.target = *taken == '\0' ? jit::HostTarget() : jit::HostTarget(taken);
-  way.options.check_bounds = random.Chance(25);
+  way.as_c = random.Chance(2);  // the C compiler takes longer than all else
+  way.options.check_bounds = !way.as_c && random.Chance(25);
   way.options.reassociate_reductions = random.Chance(70);
   way.options.pipeline.verify = true;
   way.name = StrCat(way.kinds == LoopKinds::kAll ? "all transforms" : "code generation",
-                    way.options.check_bounds ? ", bounds checked" : "",
+                    way.as_c ? ", as C" : "", way.options.check_bounds ? ", bounds checked" : "",
                     way.options.reassociate_reductions ? "" : ", sums in order",
                     *taken == '\0' ? "" : ", ", taken);
   return way;
@@ -85,11 +88,15 @@ class Check {
     try {
       const std::vector<NDArray> actual = Copies(loops_.arrays);
       const jit::Kernel kernel = ValueOrThrow(jit::Compile(Lowered(function, way_), way_.options));
-      if (const absl::Status status = kernel.Run(actual); !status.ok())
+      if (way_.as_c) {
+        CKernel(function.name, kernel.CSource()).Run(actual);
+      } else if (const absl::Status status = kernel.Run(actual); !status.ok()) {
         return StrCat("the kernel gives: ", std::string(status.message()));
+      }
       return Compared(function, actual, expected);
     } catch (const Error& error) {
-      refused_ = error.code() != absl::StatusCode::kInternal;
+      refused_ = error.code() != absl::StatusCode::kInternal &&
+                 error.code() != absl::StatusCode::kDataLoss;
       return refused_ ? std::nullopt : std::optional<std::string>(error.message());
     }
   }
@@ -114,8 +121,7 @@ class Check {
   bool refused_ = false;
 };
 
-Stmt Reduced(Stmt body, Check& check, std::string* problem) {
-  int tries = 400;
+Stmt Reduced(Stmt body, int tries, Check& check, std::string* problem) {
   for (bool smaller = true; smaller && tries > 0;) {
     smaller = false;
     for (const Stmt& candidate : SmallerLoops(body)) {
@@ -161,7 +167,7 @@ std::optional<std::string> FuzzLoops(std::uint64_t seed,
     if (check.refused()) ++statistics->refusals;
     return std::nullopt;
   }
-  loops.function.body = Reduced(loops.function.body, check, &*problem);
+  loops.function.body = Reduced(loops.function.body, way.as_c ? 100 : 400, check, &*problem);
   return StrCat("loops compiled by ", way.name, ":\n", *problem, "\n", loop::Print(loops.function),
                 "seed ", seed, "\n");
 }

@@ -1,9 +1,9 @@
 // Fuzzing of loops: makes random loops, and compares machine code with RunLoops.
 //
 // They are compiled as code generation takes them, or after the whole pipeline of a schedule's
-// loops. A transform may refuse loops with a user error; that is not a finding. Findings are an
-// internal error, loops that break a rule after a step, an access outside a buffer, and a wrong
-// element. A case depends only on its seed. Thread-safe.
+// loops; a few as C. A transform may refuse loops with a user error; that is not a finding.
+// Findings are an internal error, loops that break a rule after a step, an access outside a buffer,
+// C at which the compiler warns, and a wrong element. A case depends only on its seed. Thread-safe.
 //
 //   LoopFuzzStatistics statistics;
 //   if (auto finding = FuzzLoops(7, {}, &statistics)) std::puts(finding->c_str());
