@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include <dlfcn.h>
+
 #include "tenon/ops/registry.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -21,8 +23,23 @@ void Refuse(const AuthorSite& site, std::string_view message) {
   OpRegistry::Global().AddStartupError(AtSite(site, message));
 }
 
+namespace {
+
+// What is registered points to code of the library that registers it, which dlclose would take
+// away. The name of the source file lies in that library.
+void KeepLoaded(const AuthorSite& site) {
+  Dl_info library;
+  if (dladdr(site.where.file_name(), &library) != 0 && library.dli_fname != nullptr)
+    (void)dlopen(library.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+}  // namespace
+
 bool HasOurHeaders(const AuthorSite& site, std::uint64_t headers) {
-  if (headers == TENON_HEADERS_STAMP) return true;
+  if (headers == TENON_HEADERS_STAMP) {
+    KeepLoaded(site);
+    return true;
+  }
   Refuse(site, "it was compiled with other headers of Tenon than this program; build it again");
   return false;
 }

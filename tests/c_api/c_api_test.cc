@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -419,6 +420,14 @@ TEST(CApiTest, APlugInThatIsLoadedAddsItsOperators) {
   EXPECT_EQ(MessageOf(tenon_op_signature("my.swish", &text)), "");
   EXPECT_THAT(Taken(text), HasSubstr("beta: a number"));
   tenon_executable_free(Compiled("def @main(%x: Tensor[(3), float32]) { my.swish(%x) }"));
+}
+
+TEST(CApiTest, APlugInStaysLoadedWhoeverClosesIt) {
+  EXPECT_EQ(MessageOf(tenon_load_plugin(TENON_SWISH_PLUGIN)), "");
+  void* const plugin = dlopen(TENON_SWISH_PLUGIN, RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(plugin, nullptr);
+  for (int i = 0; i < 8; ++i) dlclose(plugin);
+  tenon_executable_free(Compiled("def @main(%x: Tensor[(5), float32]) { my.swish(%x) }"));
 }
 
 constexpr char kRelax[] = R"py(
