@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "tenon/compiler/export.h"
@@ -131,18 +132,36 @@ void Require(const absl::Status& status) {
   if (!status.ok()) throw FromStatus(status);
 }
 
-void Make(EmitArguments arguments) {
-  const std::string what = WhatToMake(arguments);
-  const bool is_export = what == "so" || what == "o" || what == "c" || what == kExecutable;
-  if (what == kExecutable && arguments.output == "-")
-    throw InvalidArgument("--emit=executable makes a folder; name it with -o");
-  if (is_export && arguments.compile.library == "onednn")
+bool IsExport(std::string_view what) {
+  return what == "so" || what == "o" || what == "c" || what == kExecutable;
+}
+
+void RequireExportable(const CompileArguments& compile) {
+  if (compile.library == "onednn")
     throw InvalidArgument(
         "an export stands alone and cannot hold oneDNN's kernels; use --library te");
-  if (is_export && arguments.compile.check_bounds)
+  if (compile.check_bounds)
     throw InvalidArgument("an export does not check its bounds; leave out --check-bounds");
-  // Every kernel of an export is generated.
-  if (is_export) arguments.compile.library = "te";
+}
+
+// Lower leaves the last phase to those who make code.
+void ObserveLastPhase(const Lowered& lowered, jit::CompileOptions code,
+                      const loop::PipelineObserver& observer) {
+  code.pipeline.observer = observer;
+  for (const LoweredKernel& kernel : lowered.kernels) {
+    for (const loop::Function& part : GeneratedParts(kernel))
+      ValueOrThrow(jit::FinalLoops(part, code));
+  }
+}
+
+void Make(EmitArguments arguments) {
+  const std::string what = WhatToMake(arguments);
+  if (what == kExecutable && arguments.output == "-")
+    throw InvalidArgument("--emit=executable makes a folder; name it with -o");
+  if (IsExport(what)) {
+    RequireExportable(arguments.compile);
+    arguments.compile.library = "te";  // every kernel of an export is generated
+  }
   arguments.exported.target = jit::HostTarget(arguments.compile.cpu_features);
   arguments.exported.reproducible = arguments.compile.reproducible;
   arguments.compile.WarnOfCache();
@@ -181,13 +200,7 @@ void Make(EmitArguments arguments) {
                                     .check_bounds = arguments.compile.check_bounds,
                                     .cache_dir = arguments.compile.CacheFolder()};
   if (options.loop_observer) {
-    // The last phase, which Lower leaves to those who make code.
-    jit::CompileOptions observed = code;
-    observed.pipeline.observer = options.loop_observer;
-    for (const LoweredKernel& kernel : lowered.kernels) {
-      for (const loop::Function& part : GeneratedParts(kernel))
-        ValueOrThrow(jit::FinalLoops(part, observed));
-    }
+    ObserveLastPhase(lowered, code, options.loop_observer);
     steps.WriteDumps();
   }
   if (what == kCache) {
