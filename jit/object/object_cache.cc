@@ -29,7 +29,7 @@ constexpr std::string_view kEnding = ".tenon-object";
 constexpr std::string_view kUnfinished = ".tenon-unfinished-";
 constexpr std::string_view kStoredCount = ".tenon-stored";
 constexpr std::int64_t kCounted = 4096;
-constexpr std::int64_t kTrimmedParts = 16;
+constexpr std::int64_t kParts = 16;  // of the folder; one is left empty for what is stored next
 constexpr std::chrono::hours kMaxWrite{1};
 
 std::string Checksum(const std::string& key, std::string_view object) {
@@ -138,16 +138,18 @@ void ObjectCache::TrimAfter(std::int64_t stored) const {
   struct stat status {};
   const bool is_counted = file >= 0 && fstat(file, &status) == 0;
   const bool is_due = !is_counted || (status.st_size + static_cast<std::int64_t>(bytes)) >=
-                                         most_bytes_ / kTrimmedParts / kCounted;
+                                         most_bytes_ / kParts / kCounted;
   if (!is_due) (void)WriteAll(file, std::string(bytes, '.'));
   if (file >= 0) close(file);
   if (!is_due) return;
-  Trim();
+  TrimTo(most_bytes_ - most_bytes_ / kParts);
   const int fresh = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fresh >= 0) close(fresh);
 }
 
-void ObjectCache::Trim() const {
+void ObjectCache::Trim() const { TrimTo(most_bytes_); }
+
+void ObjectCache::TrimTo(std::int64_t most_bytes) const {
   if (folder_.empty()) return;
   struct Entry {
     fs::file_time_type used;
@@ -174,7 +176,7 @@ void ObjectCache::Trim() const {
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return a.used < b.used; });
   for (const Entry& entry : entries) {
-    if (total <= most_bytes_) return;
+    if (total <= most_bytes) return;
     fs::remove(entry.path, error);
     total -= entry.bytes;
   }

@@ -35,11 +35,13 @@ class ObjectCache {
   // Removes the oldest entries until the rest takes at most `most_bytes`, and what interrupted
   // writers left. Only files that have the form of entries count.
   void Trim() const;
-  // Trims once all processes together have stored a sixteenth of `most_bytes` since the last trim,
-  // as a trim looks at every entry. `stored` bytes are new.
+  // Makes room once all processes together have stored a sixteenth of `most_bytes` since this was
+  // done last, as it looks at every entry. `stored` bytes are new.
   void TrimAfter(std::int64_t stored) const;
 
  private:
+  void TrimTo(std::int64_t most_bytes) const;
+
   std::filesystem::path folder_;
   std::int64_t most_bytes_;
 };

@@ -7,6 +7,7 @@
 // types; then it is unrolled, too. Where it is known only at run time whether an unrolled turn
 // runs, the turn is computed and its values are selected.
 #include <algorithm>
+#include <functional>
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/list_loop.h"
@@ -100,10 +101,19 @@ std::vector<Expr> If(Node& node) {
   return selected;
 }
 
-// The results of all turns along a new axis. If there are no turns, an empty result of the declared
-// type.
+// The type of what a turn gives; `turn` is one, as the body gives it.
+Expr NoTurns(const Node& node, const Expr& turn, std::int64_t axis) {
+  std::vector<Dim> shape = DimsOf(turn);
+  const int at = ops::NormalAxis(axis, shape.size() + 1);
+  shape.insert(shape.begin() + at, Dim(0));
+  const Expr zero = node.Typed(ops::Scalar(0, DataTypeOf(turn)));
+  return MadeOf(node, node.Typed(BroadcastTo(node.extents(), zero, shape)), {turn});
+}
+
+// The results of all turns along a new axis. If there are no turns, none of the type that the body
+// declares, or gives.
 Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::ValueInfoProto& output,
-             std::int64_t axis = 0) {
+             std::int64_t axis, const std::function<Expr()>& body_gives) {
   if (!turns.empty()) {
     for (const Expr& turn : turns) {
       if (!ir::Equal(turn.checked_type(), turns[0].checked_type()))
@@ -114,15 +124,14 @@ Expr Stacked(const Node& node, const std::vector<Expr>& turns, const onnx::Value
     return MadeOf(node, node.Typed(ops::Stack(turns, ops::NormalAxis(axis, rank))), turns);
   }
   const auto& type = output.type().tensor_type();
-  Shape shape = {0};
+  Shape shape;
   bool is_static = output.type().has_tensor_type() && type.has_shape();
   for (const auto& dim : type.shape().dim()) {
     is_static = is_static && dim.has_dim_value() && dim.dim_value() >= 0;
     shape.push_back(dim.dim_value());
   }
-  if (!is_static)
-    throw Unimplemented(StrCat("the loop runs no turn, and the extents of the output ",
-                               output.name(), " are not declared"));
+  if (!is_static) return NoTurns(node, body_gives(), axis);
+  shape.insert(shape.begin() + ops::NormalAxis(axis, shape.size() + 1), 0);
   if (const NarrowType* narrow = FindNarrowType(type.elem_type()))
     return node.OfNarrowType(ZerosOf(shape, narrow->carrier), *narrow);
   return ZerosOf(shape, ToDataType(type.elem_type(), StrCat("the output ", output.name())));
@@ -199,10 +208,17 @@ std::optional<std::vector<Expr>> Unrolled(const Node& node, const LoopForm& form
     for (std::size_t i = 0; i < turns.size(); ++i) turns[i].push_back(made[form.carried + 1 + i]);
     run.End();
   }
-  for (std::size_t i = 0; i < turns.size(); ++i)
-    values.push_back(run.First(
-        Stacked(node, turns[i], form.body.output(static_cast<int>(form.carried + 1 + i)))));
-  return values;
+  std::vector<Expr> results = values;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const std::size_t at = form.carried + 1 + i;
+    results.push_back(
+        run.First(Stacked(node, turns[i], form.body.output(static_cast<int>(at)), 0, [&] {
+          std::vector<Expr> inputs = {ops::Scalar(0, Int64), condition};
+          inputs.insert(inputs.end(), values.begin(), values.end());
+          return node.Inlined(form.body, inputs)[at];
+        })));
+  }
+  return results;
 }
 
 std::vector<Expr> Loop(Node& node) {
@@ -282,12 +298,22 @@ std::vector<Expr> ScanOnce(Node& node, const GraphProto& body, const ScanForm& f
     for (std::size_t i = 0; i < carried; ++i) values[i] = made[i];
     for (std::size_t i = 0; i < steps.size(); ++i) steps[i].push_back(made[carried + i]);
   }
+  std::vector<Expr> all_results = values;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (form.output_directions[i] != 0) std::reverse(steps[i].begin(), steps[i].end());
-    values.push_back(
-        Stacked(node, steps[i], body.output(static_cast<int>(carried + i)), form.output_axes[i]));
+    all_results.push_back(Stacked(
+        node, steps[i], body.output(static_cast<int>(carried + i)), form.output_axes[i], [&] {
+          std::vector<Expr> given = values;
+          for (std::size_t scanned = 0; scanned < form.scanned; ++scanned) {
+            const Expr& input = inputs[carried + scanned];
+            std::vector<Dim> part = DimsOf(input);
+            part.erase(part.begin() + axes[scanned]);
+            given.push_back(LoopVariable(node, ir::TensorType(part, DataTypeOf(input))));
+          }
+          return node.Inlined(body, given)[carried + i];
+        }));
   }
-  return values;
+  return all_results;
 }
 
 std::vector<Expr> Scan(Node& node) {
@@ -322,7 +348,7 @@ std::vector<Expr> Scan(Node& node) {
   }
   std::vector<Expr> outputs;
   for (std::size_t i = 0; i < results; ++i)
-    outputs.push_back(Stacked(node, batches[i], body.output(static_cast<int>(i))));
+    outputs.push_back(MadeOf(node, node.Typed(ops::Stack(batches[i], 0)), batches[i]));
   return outputs;
 }
 

@@ -498,6 +498,36 @@ TEST(ScanTest, RunsAlongAnyAxisInAnyDirection) {
   ExpectClose(results[1], Floats({3, 2}, {101, 111, 202, 222, 303, 333}));
 }
 
+TEST(ScanTest, NoStepsGiveNoneOfWhatTheBodyGives) {
+  for (const bool declares : {true, false}) {
+    Model model;
+    AddConstant(model.graph(), "w", {3, 0}, {});
+    NodeProto* node = AddNode(model.graph(), "Scan", {"x", "w"}, {"y", "all"});
+    SetInt(node, "num_scan_inputs", 1);
+    for (const char* name : {"scan_input_axes", "scan_output_axes"}) {
+      auto* a = node->add_attribute();
+      a->set_name(name);
+      a->set_type(onnx::AttributeProto::INTS);
+      a->add_ints(1);
+    }
+    GraphProto* body = AddGraph(node, "body");
+    Declare(body->add_input(), "sum", TensorProto::FLOAT, {3});
+    Declare(body->add_input(), "column", TensorProto::FLOAT, {3});
+    AddNode(body, "Add", {"sum", "column"}, {"next"});
+    AddNode(body, "Identity", {"next"}, {"also"});
+    body->add_output()->set_name("next");
+    if (declares) {
+      Declare(body->add_output(), "also", TensorProto::FLOAT, {3});
+    } else {
+      body->add_output()->set_name("also");
+    }
+    model.Output("y").Output("all");
+    const auto results = model.Results({{"x", kOneTwoThree}});
+    ExpectClose(results[0], kOneTwoThree);
+    EXPECT_EQ(results[1].shape(), (Shape{3, 0}));
+  }
+}
+
 // The running sums of the rows of w, in both directions, as one loop.
 TEST(ScanTest, ManyStepsAreOneLoop) {
   for (const std::int64_t direction : {0, 1}) {
