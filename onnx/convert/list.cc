@@ -81,7 +81,7 @@ Expr ElementAt(const Node& node, const List& list, std::int64_t place) {
   constexpr std::int64_t kMaxPlace = std::numeric_limits<std::int64_t>::max() - 1;
   const Dim length = DimsOf(list.array)[0];
   if (before > kMaxPlace || (length.is_static() && before >= length.value()))
-    throw InvalidArgument(StrCat("the place ", place, " is outside the sequence of ",
+    throw InvalidArgument(StrCat("input 1 is the place ", place, " in a sequence of ",
                                  length.ToString(), " elements"));
   const Expr from_it = place < 0 ? node.Typed(ops::Reverse(list.array)) : list.array;
   const Expr reaching = node.Typed(FirstOf(node.extents(), from_it, before + 1, 0));
