@@ -158,7 +158,7 @@ std::vector<strategies::CompositeMaker> CodeGeneratorRegistry::Makers() const {
 
 bool RegisterCodeGenerator(CodeGenerator generator, std::source_location where,
                            std::uint64_t headers) {
-  if (!ops::HasOurHeaders(SiteOf(generator.name, where), headers)) return false;
+  if (!ops::Admits(SiteOf(generator.name, where), headers)) return false;
   const absl::Status status =
       CatchErrors([&] { CodeGeneratorRegistry::Global().Register(std::move(generator), where); });
   if (!status.ok()) ops::OpRegistry::Global().AddStartupError(std::string(status.message()));

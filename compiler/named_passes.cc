@@ -140,7 +140,7 @@ std::map<std::string, PatternTable>& PatternTables() {
 // Runs a registration; its errors become start-up errors.
 template <typename Register>
 bool Registered(const ops::AuthorSite& site, std::uint64_t headers, const Register& run) {
-  if (!ops::HasOurHeaders(site, headers)) return false;
+  if (!ops::Admits(site, headers)) return false;
   const absl::Status status = CatchErrors(run);
   if (!status.ok()) ops::OpRegistry::Global().AddStartupError(std::string(status.message()));
   return status.ok();

@@ -40,7 +40,7 @@ bool RegisterOnnxConverter(const std::string& domain, const std::string& type,
                            std::uint64_t headers) {
   const AuthorSite site{StrCat("the ONNX converter of ", domain, domain.empty() ? "" : ".", type),
                         where};
-  if (!ops::HasOurHeaders(site, headers)) return false;
+  if (!ops::Admits(site, headers)) return false;
   const auto refuse = [&](const char* message) {
     ops::Refuse(site, message);
     return false;
@@ -66,7 +66,7 @@ bool RegisterOnnxConverter(const std::string& domain, const std::string& type,
 bool RegisterOnnxExporter(const std::string& op, OnnxExporter exporter, std::source_location where,
                           std::uint64_t headers) {
   const AuthorSite site{StrCat("the ONNX exporter of ", op), where};
-  if (!ops::HasOurHeaders(site, headers)) return false;
+  if (!ops::Admits(site, headers)) return false;
   const auto refuse = [&](const std::string& message) {
     ops::Refuse(site, message);
     return false;

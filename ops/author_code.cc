@@ -35,7 +35,7 @@ void KeepLoaded(const AuthorSite& site) {
 
 }  // namespace
 
-bool HasOurHeaders(const AuthorSite& site, std::uint64_t headers) {
+bool Admits(const AuthorSite& site, std::uint64_t headers) {
   if (headers == TENON_HEADERS_STAMP) {
     KeepLoaded(site);
     return true;

@@ -23,8 +23,9 @@ struct AuthorSite {
 std::string AtSite(const AuthorSite& site, std::string_view message);
 // Adds that to the registry's errors of registration.
 void Refuse(const AuthorSite& site, std::string_view message);
-// Whether the registering code was compiled with the headers of this program; an error if not.
-bool HasOurHeaders(const AuthorSite& site, std::uint64_t headers);
+// Whether the registering code was compiled with the headers of this program; an error if not. The
+// library that holds it stays loaded.
+bool Admits(const AuthorSite& site, std::uint64_t headers);
 
 // To be called while an exception is handled. An Error gets a note and keeps its code; other
 // exceptions become InvalidArgument. Memory that is out stays what it is.

@@ -11,7 +11,7 @@
 
 namespace tenon::relax {
 
-// `meaning` gives what a variable stands for; the cursor is behind its name. It throws for one that
+// `meaning` gives what a variable stands for; the cursor is after its name. It throws for one that
 // is not allowed.
 Dim ReadExtent(Cursor* text, const std::function<Dim(const Token& name)>& meaning);
 

@@ -48,7 +48,7 @@ using Symbols = std::set<std::string, std::less<>>;
 enum class Where { kSignature, kBody };
 
 // What a name in an extent stands for that is not in Symbols; nothing for one that is not known.
-// The cursor is behind the name.
+// The cursor is after the name.
 using OtherExtents = std::function<std::optional<Dim>(const Token& name)>;
 
 // "R.Tensor((1, n), dtype="float32")" and the other annotations.

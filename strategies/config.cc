@@ -75,6 +75,9 @@ std::int64_t Config::Split(const std::string& name, std::int64_t extent,
   if (options.min < 1)
     throw InvalidArgument(StrCat("the choice ", name, " has the least factor ", options.min,
                                  "; factors are at least 1"));
+  if (options.max && *options.max < options.min)
+    throw InvalidArgument(StrCat("the choice ", name, " has the greatest factor ", *options.max,
+                                 ", which is less than the least one, ", options.min));
   std::vector<std::int64_t> values;
   for (const std::int64_t factor : DivisorsOf(extent)) {
     if (factor >= options.min && factor <= options.max.value_or(extent)) values.push_back(factor);

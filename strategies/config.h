@@ -61,8 +61,8 @@ class Config {
     return static_cast<Enum>(Knob(name, std::move(numbers), usual));
   }
   // The iterations of the inner loop of a split: a divisor of the extent within the bounds, or the
-  // default, which need not divide it. Throws InvalidArgument for a least factor below 1 and for an
-  // axis of a symbolic extent.
+  // default, which need not divide it. If there is no such divisor, it is 1. Throws InvalidArgument
+  // for a least factor below 1 or above the greatest one, and for an axis of a symbolic extent.
   std::int64_t Split(const std::string& name, std::int64_t extent, const SplitOptions& options);
   std::int64_t Split(const std::string& name, const te::IterVar& axis, const SplitOptions& options);
   std::int64_t Split(const std::string& name, std::int64_t extent) {

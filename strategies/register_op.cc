@@ -18,7 +18,7 @@ OpRegistration::OpRegistration(const std::string& name, std::source_location whe
     : site_{name, where} {
   // The chained setters need something to set.
   op_ = MakeRef<ops::OpDef>(name, where);
-  if (!ops::HasOurHeaders(site_, headers)) return;
+  if (!ops::Admits(site_, headers)) return;
   try {
     op_ = Ref<ops::OpDef>(&ops::OpRegistry::Global().Register(name, where).op());
   } catch (const Error& error) {
@@ -259,7 +259,7 @@ OpRegistration& OpRegistration::Implement(Implementation implementation) {
 OpExtension::OpExtension(const std::string& name, std::source_location where, std::uint64_t headers)
     : site_{name, where} {
   ops::OpRegistry& registry = ops::OpRegistry::Global();
-  if (!ops::HasOurHeaders(site_, headers)) return;
+  if (!ops::Admits(site_, headers)) return;
   try {
     // Built-in operators have their rows already when a user's are added.
     RegisterStrategies(registry);

@@ -253,7 +253,7 @@ std::vector<loop::Function> GeneratedFunctions(const Built& built) {
   std::vector<loop::Function> functions;
   if (const auto* function = std::get_if<loop::Function>(&built.kernel))
     functions.push_back(*function);
-  for (const std::optional<Side>& side : {built.before, built.behind}) {
+  for (const std::optional<Side>& side : {built.before, built.after}) {
     if (side) functions.push_back(side->function);
   }
   return functions;

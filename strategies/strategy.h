@@ -72,10 +72,10 @@ struct Built {
   std::vector<int> arguments;
   std::vector<PreparedConstant> prepared;
   // What runs around a library's kernel. `before` makes the kernel's first argument from the first
-  // of `arguments`. `behind` makes the results from the last of `arguments` and the kernel's
+  // of `arguments`. `after` makes the results from the last of `arguments` and the kernel's
   // result.
   std::optional<Side> before;
-  std::optional<Side> behind;
+  std::optional<Side> after;
 };
 
 // Throws InvalidArgument, in words, for a kernel that cannot be called with the group's arguments

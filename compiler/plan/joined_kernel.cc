@@ -42,8 +42,8 @@ class JoinedKernel : public Callable {
       return part;
     };
     before_ = take(built.before);
-    behind_ = take(built.behind);
-    if (behind_) library_arguments_ -= behind_->arguments;
+    after_ = take(built.after);
+    if (after_) library_arguments_ -= after_->arguments;
     workspace_bytes_ = between_bytes_ + bytes;
   }
 
@@ -51,12 +51,12 @@ class JoinedKernel : public Callable {
   std::string implementation() const override {
     return StrCat(before_ ? StrCat(before_->kernel->implementation(), " + ") : "",
                   library_->implementation(),
-                  behind_ ? StrCat(" + ", behind_->kernel->implementation()) : "");
+                  after_ ? StrCat(" + ", after_->kernel->implementation()) : "");
   }
 
   std::string Text(jit::KernelText kind) const override {
     return StrCat(before_ ? before_->kernel->Text(kind) : "",
-                  behind_ ? behind_->kernel->Text(kind) : "");
+                  after_ ? after_->kernel->Text(kind) : "");
   }
 
   void Call(void* const* buffers, void* workspace) const override {
@@ -70,21 +70,21 @@ class JoinedKernel : public Callable {
       library[0] = made;
     }
     buffers += library_arguments_;
-    library.push_back(behind_ ? room + behind_->offset : buffers[0]);
+    library.push_back(after_ ? room + after_->offset : buffers[0]);
     library_->Call(library.data(), rest);
-    if (!behind_) return;
-    std::vector<void*> arrays(buffers, buffers + behind_->arguments);
+    if (!after_) return;
+    std::vector<void*> arrays(buffers, buffers + after_->arguments);
     arrays.push_back(library.back());
-    arrays.insert(arrays.end(), buffers + behind_->arguments,
-                  buffers + behind_->arguments + behind_->results);
-    behind_->kernel->Call(arrays.data(), rest);
+    arrays.insert(arrays.end(), buffers + after_->arguments,
+                  buffers + after_->arguments + after_->results);
+    after_->kernel->Call(arrays.data(), rest);
   }
 
  private:
   std::shared_ptr<const Callable> library_;
   std::size_t library_arguments_;
   std::optional<Part> before_;
-  std::optional<Part> behind_;
+  std::optional<Part> after_;
   std::size_t between_bytes_ = 0;
   std::size_t workspace_bytes_ = 0;
 };
@@ -93,7 +93,7 @@ class JoinedKernel : public Callable {
 
 std::shared_ptr<const Callable> Join(const Built& built,
                                      const std::function<std::shared_ptr<const Callable>()>& next) {
-  if (!built.before && !built.behind)
+  if (!built.before && !built.after)
     return std::get<std::shared_ptr<const Callable>>(built.kernel);
   return std::make_shared<JoinedKernel>(built, next);
 }

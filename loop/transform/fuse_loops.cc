@@ -138,9 +138,9 @@ bool TakeTurns(const Block& block, const Accesses& first, const Accesses& second
 
 // Whether what follows a loop writes nothing that the loop touches, and touches nothing that the
 // loop writes.
-bool CanPass(const Block& block, const Accesses& loop, const Accesses& behind) {
+bool CanPass(const Block& block, const Accesses& loop, const Accesses& after) {
   for (const Access& a : loop.all) {
-    for (const Access& b : behind.all) {
+    for (const Access& b : after.all) {
       if (!(a.buffer == b.buffer) || !(a.stores || b.stores)) continue;
       const Interval apart = block.Difference(b.index, a.index);
       if (apart.low <= 0 && apart.high >= 0) return false;
@@ -163,8 +163,8 @@ std::optional<Stmt> Fused(const std::vector<Item>& items, std::size_t a, std::si
     return std::nullopt;
   for (std::size_t i = a + 1; i < b; ++i) {
     if (!items[i].stmt) continue;
-    const Accesses behind = block.AccessesOf(items[i].stmt);
-    if (!behind.are_known || !CanPass(block, of_first, behind)) return std::nullopt;
+    const Accesses after = block.AccessesOf(items[i].stmt);
+    if (!after.are_known || !CanPass(block, of_first, after)) return std::nullopt;
   }
   return For(first->var, first->min, first->extent, ForKind::kSerial, Seq({first->body, body}));
 }

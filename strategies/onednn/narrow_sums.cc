@@ -101,7 +101,7 @@ Side Before(const Group& group, const Convolution& conv) {
 
 // Makes the group's results from its parameters (which are added to `arguments`) and from `sums`,
 // which are the value of `made`, maybe in another order.
-Side Behind(const Group& group, const Tensor& sums, const CallNode& made, const Tensor& value,
+Side After(const Group& group, const Tensor& sums, const CallNode& made, const Tensor& value,
             std::vector<int>* arguments) {
   LowerFunctionOptions options{.target = group.lowering.target, .is_constant = {}};
   options.given = &made;
@@ -110,7 +110,7 @@ Side Behind(const Group& group, const Tensor& sums, const CallNode& made, const 
   std::vector<Tensor> args = ParamsReadBy(function.outputs, function.params, arguments);
   const std::size_t count = args.size();
   args.push_back(sums);
-  return {.function = LowerOutputs(std::move(args), function.outputs, StrCat(group.name, "_behind"),
+  return {.function = LowerOutputs(std::move(args), function.outputs, StrCat(group.name, "_after"),
                                    group.lowering),
           .arguments = count,
           .bytes = static_cast<std::size_t>(BytesOf(sums))};
@@ -168,9 +168,9 @@ Built BuildNarrowConvolution(const Group& group) {
         ToExprs(Shape{shape[0], shape[3], shape[1], shape[2]}),
         [&](const Var& n, const Var& c, const Var& y, const Var& x) { return sums(n, y, x, c); },
         "sums_in_nchw", "injective");
-    built.behind = Behind(group, sums, made, in_nchw, &built.arguments);
+    built.after = After(group, sums, made, in_nchw, &built.arguments);
   } else if (group.function->body.get() != &made) {
-    built.behind = Behind(group, sums, made, sums, &built.arguments);
+    built.after = After(group, sums, made, sums, &built.arguments);
   }
   return built;
 }
@@ -200,7 +200,7 @@ Built BuildNarrowProduct(const Group& group) {
   if (group.function->body.get() != &made) {
     const Tensor sums = te::Placeholder(ToExprs(ir::StaticShape(anchor.checked_type, "the sums")),
                                         types.result, "sums");
-    built.behind = Behind(group, sums, made, sums, &built.arguments);
+    built.after = After(group, sums, made, sums, &built.arguments);
   }
   return built;
 }

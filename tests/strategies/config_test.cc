@@ -75,6 +75,8 @@ TEST(ConfigTest, WhatAnAuthorHasWrongIsSaidInWords) {
   EXPECT_THAT(ErrorOf([&] { config.Knob("far", {1, 2}, 3); }), HasSubstr("default 3"));
   EXPECT_THAT(ErrorOf([&] { config.Split("tile", 8, {.min = 0}); }),
               HasSubstr("the choice tile has the least factor 0; factors are at least 1"));
+  EXPECT_THAT(ErrorOf([&] { config.Split("tile", 8, {.min = 4, .max = 2}); }),
+              HasSubstr("the greatest factor 2, which is less than the least one, 4"));
 }
 
 TEST(ConfigTest, ItsTextComesBack) {
