@@ -93,8 +93,7 @@ class JoinedKernel : public Callable {
 
 std::shared_ptr<const Callable> Join(const Built& built,
                                      const std::function<std::shared_ptr<const Callable>()>& next) {
-  if (!built.before && !built.after)
-    return std::get<std::shared_ptr<const Callable>>(built.kernel);
+  if (!built.before && !built.after) return std::get<std::shared_ptr<const Callable>>(built.kernel);
   return std::make_shared<JoinedKernel>(built, next);
 }
 

@@ -102,7 +102,7 @@ Side Before(const Group& group, const Convolution& conv) {
 // Makes the group's results from its parameters (which are added to `arguments`) and from `sums`,
 // which are the value of `made`, maybe in another order.
 Side After(const Group& group, const Tensor& sums, const CallNode& made, const Tensor& value,
-            std::vector<int>* arguments) {
+           std::vector<int>* arguments) {
   LowerFunctionOptions options{.target = group.lowering.target, .is_constant = {}};
   options.given = &made;
   options.given_value = value;
