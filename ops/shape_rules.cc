@@ -155,12 +155,8 @@ class Reshaper {
     others[*infer_] = Dim(1);
     const Dim to = Count(others);
     if (!from.is_static() || !to.is_static()) {
-      // Variables that both have leave a number to divide by.
-      Dim variables = 1;
-      for (const Dim& dim : others) variables = dim.is_static() ? variables : variables * dim;
-      const std::optional<Dim> number = ExactQuotient(to, variables);
-      const std::optional<Dim> rest = ExactQuotient(from, variables);
-      return number && rest ? Quotient(*rest, *number) : Quotient(from, to);
+      const auto [whole, part] = WithoutVariables(from, others);
+      return Quotient(whole, part);
     }
     if (from.value() == 0 && to.value() == 0) return InferredOfNothing();
     if (to.value() == 0 || from.value() % to.value() != 0) Mismatch();
@@ -195,6 +191,15 @@ class Reshaper {
 std::vector<Dim> ReshapeTarget(const ReshapeAttrs& attrs, const std::vector<Dim>& input,
                                TypeCall* call) {
   return Reshaper(attrs, input, call).Target();
+}
+
+std::pair<Dim, Dim> WithoutVariables(const Dim& whole, const std::vector<Dim>& parts) {
+  Dim variables = 1;
+  for (const Dim& part : parts) variables = part.is_static() ? variables : variables * part;
+  const Dim product = Product(parts);
+  const std::optional<Dim> rest = ExactQuotient(whole, variables);
+  const std::optional<Dim> number = ExactQuotient(product, variables);
+  return rest && number ? std::pair(*rest, *number) : std::pair(whole, product);
 }
 
 std::vector<SliceRange> SliceRanges(const StridedSliceAttrs& attrs, const Shape& input) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tenon/ir/type.h"
@@ -26,6 +27,11 @@ std::vector<bool> ReducedAxes(const std::optional<Ints>& axis, bool exclude, std
 // target extents. Where variables decide whether it has as many elements, `call` is told.
 std::vector<ir::Dim> ReshapeTarget(const ReshapeAttrs& attrs, const std::vector<ir::Dim>& input,
                                    TypeCall* call = nullptr);
+
+// `whole` elements and the product of `parts`, both without the variables of the parts where these
+// divide the whole: what is left to divide is a number then.
+std::pair<ir::Dim, ir::Dim> WithoutVariables(const ir::Dim& whole,
+                                             const std::vector<ir::Dim>& parts);
 
 // A longer step takes one element of any axis, as this one does. Sums with it fit 64 bits, and it
 // is a double.

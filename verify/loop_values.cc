@@ -11,12 +11,12 @@ namespace {
 
 using loop::Expr;
 
-constexpr double kMostStored = 64, kMostComputed = 1 << 20;
+constexpr double kMaxStored = 64, kMaxComputed = 1 << 20;
 constexpr int kMaxLoads = 12;
 
 double MostOf(DataType type) {
   if (type.is_bool()) return 1;
-  return Wraps(type) ? std::ldexp(1, type.is_uint() ? type.bits() : type.bits() - 1) : kMostStored;
+  return Wraps(type) ? std::ldexp(1, type.is_uint() ? type.bits() : type.bits() - 1) : kMaxStored;
 }
 
 std::int64_t FloorDivided(std::int64_t a, std::int64_t b) {
@@ -124,8 +124,7 @@ Bounded LoopValues::Within(const Bounded& value, double most) const {
 }
 
 Bounded LoopValues::Leaf(DataType type) {
-  if (IsHalf(type))
-    return {loop::Cast(type, Within(Any(Float32, 1), kMostStored).expr), kMostStored};
+  if (IsHalf(type)) return {loop::Cast(type, Within(Any(Float32, 1), kMaxStored).expr), kMaxStored};
   if (random_.Chance(65)) {
     if (const auto value = LoadOf(type)) return *value;
   }
@@ -158,7 +157,7 @@ Bounded LoopValues::Condition(int depth) {
 Bounded LoopValues::Converted(DataType type, int depth) {
   const DataType from = AnyType();
   if (from == type) return Leaf(type);
-  const Bounded value = Within(Any(from, depth - 1), kMostStored);
+  const Bounded value = Within(Any(from, depth - 1), kMaxStored);
   return {loop::Cast(type, value.expr), Wraps(type) ? MostOf(type) : std::max(value.most, 1.0)};
 }
 
@@ -191,10 +190,10 @@ Bounded LoopValues::Divided(DataType type, int depth) {
 Bounded LoopValues::Fitting(const Bounded& value) const {
   const DataType type = value.expr.dtype();
   if (Wraps(type)) return {value.expr, MostOf(type)};
-  return value.most > kMostComputed ? Within(value, kMostStored) : value;
+  return value.most > kMaxComputed ? Within(value, kMaxStored) : value;
 }
 
-// Of a magnitude of at most kMostComputed, if its type does not wrap around.
+// Of a magnitude of at most kMaxComputed, if its type does not wrap around.
 Bounded LoopValues::Any(DataType type, int depth) {
   if (depth <= 0 || IsHalf(type)) return Leaf(type);
   if (type.is_bool()) return random_.Chance(70) ? Condition(depth) : Leaf(type);
@@ -212,7 +211,7 @@ Bounded LoopValues::Any(DataType type, int depth) {
 
 Bounded LoopValues::ToStore(DataType type, int depth) {
   const Bounded value = Any(type, depth);
-  return Wraps(type) ? value : Within(value, kMostStored);
+  return Wraps(type) ? value : Within(value, kMaxStored);
 }
 
 }  // namespace tenon::verify

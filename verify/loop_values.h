@@ -2,7 +2,7 @@
 // include this header.
 //
 // A scope knows the range of each variable, so that indices stay inside, and what may be read and
-// written. Floating values and int64 are at most kMostStored where they are stored, and small
+// written. Floating values and int64 are at most kMaxStored where they are stored, and small
 // enough in between for float32 to hold such integers exactly. Other integers wrap around.
 //
 //   LoopScope scope = {.variables = {{i, 0, 4}}, .places = {{.buffer = a, ...}}};

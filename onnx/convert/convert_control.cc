@@ -101,7 +101,7 @@ std::vector<Expr> If(Node& node) {
   return selected;
 }
 
-// The type of what a turn gives; `turn` is one, as the body gives it.
+// An empty result of the type that `turn` has, which the body gives.
 Expr NoTurns(const Node& node, const Expr& turn, std::int64_t axis) {
   std::vector<Dim> shape = DimsOf(turn);
   const int at = ops::NormalAxis(axis, shape.size() + 1);

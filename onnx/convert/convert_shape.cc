@@ -70,14 +70,13 @@ std::vector<Expr> Size(Node& node) {
   return {node.Typed(ir::Call::Make(ops::Known().prod, {shape}, Attrs::Make(ops::ReduceAttrs{})))};
 }
 
-// What is left of `whole` elements without `part`. Numbers that leave a rest for some values of the
-// variables are taken: a run refuses these values. Nothing where variables divide.
-std::optional<Dim> RestOf(const Dim& whole, const Dim& part, const Dim& variables) {
+// How many of `all` elements are left beside `others`. Numbers that leave a rest for some values of
+// the variables are taken: a run refuses these values. Nothing where variables divide.
+std::optional<Dim> RestOf(const Dim& all, const std::vector<Dim>& others) {
+  const auto [whole, part] = ops::WithoutVariables(all, others);
   if (const auto exact = ExactQuotient(whole, part)) return exact;
-  const auto rest = ExactQuotient(whole, variables);
-  const auto number = ExactQuotient(part, variables);
-  if (!rest || !number || !number->is_static() || number->value() < 1) return std::nullopt;
-  return FloorDiv(*rest, number->value());
+  if (!part.is_static() || part.value() < 1) return std::nullopt;
+  return FloorDiv(whole, part.value());
 }
 
 // The target of a reshape that has expressions, with its 0 and -1 replaced. Nothing where only a
@@ -99,9 +98,7 @@ std::optional<std::vector<Dim>> Resolved(Node& node, std::vector<Dim> target) {
   }
   if (!inferred) return target;
   target[*inferred] = 1;
-  Dim variables = 1;
-  for (const Dim& dim : target) variables = dim.is_static() ? variables : variables * dim;
-  const auto rest = RestOf(ops::Product(input), ops::Product(target), variables);
+  const auto rest = RestOf(ops::Product(input), target);
   if (!rest) return std::nullopt;
   target[*inferred] = *rest;
   return target;

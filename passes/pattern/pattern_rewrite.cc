@@ -27,12 +27,13 @@ bool HasTypes(const Bindings& bindings) {
 
 // One round. Uses are those of the expression before it.
 Expr RewriteOnce(const Expr& expr, const std::vector<RewriteRule>& rules) {
+  for (const RewriteRule& rule : rules)
+    if (rule.callback == nullptr) throw InvalidArgument("a rewrite rule has no callback");
   return ir::RewritePostOrder(
       expr,
       [&, matcher = Matcher(expr)](const Expr& original, const Expr& rebuilt) mutable {
         const Expr e = ir::KeepType(original, rebuilt);
         for (const RewriteRule& rule : rules) {
-          if (rule.callback == nullptr) throw InvalidArgument("a rewrite rule has no callback");
           const auto bindings = matcher.Match(rule.pattern, e);
           if (!bindings || (rule.require_type && !HasTypes(*bindings))) continue;
           const Expr result = rule.callback(e, *bindings);

@@ -473,25 +473,34 @@ TEST(LoopTest, RefusesToPassOnAValueThatIsMissing) {
   EXPECT_THAT(model.Refusal(), HasSubstr("the output sum is made by no node"));
 }
 
-// The running sums of the columns of w, from the last to the first, and the sum of all.
-TEST(ScanTest, RunsAlongAnyAxisInAnyDirection) {
-  Model model;
-  Declare(model.graph()->add_input(), "w", TensorProto::FLOAT, {3, 2});
-  NodeProto* node = AddNode(model.graph(), "Scan", {"x", "w"}, {"y", "all"});
+// The sum of x and what is scanned of w, and the running sums. `lists` are attributes of one
+// number. Returns the body's last output, whose type is not declared.
+onnx::ValueInfoProto* AddRunningSums(
+    Model* model, const std::vector<std::pair<const char*, std::int64_t>>& lists) {
+  NodeProto* node = AddNode(model->graph(), "Scan", {"x", "w"}, {"y", "all"});
   SetInt(node, "num_scan_inputs", 1);
-  for (const char* name : {"scan_input_axes", "scan_input_directions", "scan_output_axes"}) {
+  for (const auto& [name, value] : lists) {
     auto* a = node->add_attribute();
     a->set_name(name);
     a->set_type(onnx::AttributeProto::INTS);
-    a->add_ints(1);
+    a->add_ints(value);
   }
   GraphProto* body = AddGraph(node, "body");
-  Declare(body->add_input(), "sum", TensorProto::FLOAT, {3});
-  Declare(body->add_input(), "column", TensorProto::FLOAT, {3});
-  AddNode(body, "Add", {"sum", "column"}, {"next"});
+  for (const char* name : {"sum", "part"})
+    Declare(body->add_input(), name, TensorProto::FLOAT, {3});
+  AddNode(body, "Add", {"sum", "part"}, {"next"});
   AddNode(body, "Identity", {"next"}, {"also"});
   for (const char* name : {"next", "also"}) body->add_output()->set_name(name);
-  model.Output("y").Output("all");
+  model->Output("y").Output("all");
+  return body->mutable_output(1);
+}
+
+// Columns, from the last to the first.
+TEST(ScanTest, RunsAlongAnyAxisInAnyDirection) {
+  Model model;
+  Declare(model.graph()->add_input(), "w", TensorProto::FLOAT, {3, 2});
+  AddRunningSums(&model,
+                 {{"scan_input_axes", 1}, {"scan_input_directions", 1}, {"scan_output_axes", 1}});
   const auto results =
       model.Results({{"x", kOneTwoThree}, {"w", Floats({3, 2}, {10, 100, 20, 200, 30, 300})}});
   ExpectClose(results[0], Floats({3}, {111, 222, 333}));
@@ -502,58 +511,25 @@ TEST(ScanTest, NoStepsGiveNoneOfWhatTheBodyGives) {
   for (const bool declares : {true, false}) {
     Model model;
     AddConstant(model.graph(), "w", {3, 0}, {});
-    NodeProto* node = AddNode(model.graph(), "Scan", {"x", "w"}, {"y", "all"});
-    SetInt(node, "num_scan_inputs", 1);
-    for (const char* name : {"scan_input_axes", "scan_output_axes"}) {
-      auto* a = node->add_attribute();
-      a->set_name(name);
-      a->set_type(onnx::AttributeProto::INTS);
-      a->add_ints(1);
-    }
-    GraphProto* body = AddGraph(node, "body");
-    Declare(body->add_input(), "sum", TensorProto::FLOAT, {3});
-    Declare(body->add_input(), "column", TensorProto::FLOAT, {3});
-    AddNode(body, "Add", {"sum", "column"}, {"next"});
-    AddNode(body, "Identity", {"next"}, {"also"});
-    body->add_output()->set_name("next");
-    if (declares) {
-      Declare(body->add_output(), "also", TensorProto::FLOAT, {3});
-    } else {
-      body->add_output()->set_name("also");
-    }
-    model.Output("y").Output("all");
+    onnx::ValueInfoProto* also =
+        AddRunningSums(&model, {{"scan_input_axes", 1}, {"scan_output_axes", 1}});
+    if (declares) Declare(also, "also", TensorProto::FLOAT, {3});
     const auto results = model.Results({{"x", kOneTwoThree}});
     ExpectClose(results[0], kOneTwoThree);
     EXPECT_EQ(results[1].shape(), (Shape{3, 0}));
   }
 }
 
-// The running sums of the rows of w, in both directions, as one loop.
+// Rows, in both directions.
 TEST(ScanTest, ManyStepsAreOneLoop) {
   for (const std::int64_t direction : {0, 1}) {
     for (const std::int64_t axis : {0, 1}) {
       constexpr std::int64_t kSteps = 37;
       Model model;
       Declare(model.graph()->add_input(), "w", TensorProto::FLOAT, {kSteps, 3});
-      NodeProto* node = AddNode(model.graph(), "Scan", {"x", "w"}, {"y", "all"});
-      SetInt(node, "num_scan_inputs", 1);
-      const std::vector<std::pair<const char*, std::int64_t>> lists = {
-          {"scan_input_directions", direction},
-          {"scan_output_directions", direction},
-          {"scan_output_axes", axis}};
-      for (const auto& [name, value] : lists) {
-        auto* a = node->add_attribute();
-        a->set_name(name);
-        a->set_type(onnx::AttributeProto::INTS);
-        a->add_ints(value);
-      }
-      GraphProto* body = AddGraph(node, "body");
-      Declare(body->add_input(), "sum", TensorProto::FLOAT, {3});
-      Declare(body->add_input(), "row", TensorProto::FLOAT, {3});
-      AddNode(body, "Add", {"sum", "row"}, {"next"});
-      AddNode(body, "Identity", {"next"}, {"also"});
-      for (const char* name : {"next", "also"}) body->add_output()->set_name(name);
-      model.Output("y").Output("all");
+      AddRunningSums(&model, {{"scan_input_directions", direction},
+                              {"scan_output_directions", direction},
+                              {"scan_output_axes", axis}});
       EXPECT_EQ(ValueOrThrow(model.Imported()).functions().size(), 2U);
       const NDArray w = testing_graphs::Random({kSteps, 3}, 5);
       const auto results = model.Results({{"x", kOneTwoThree}, {"w", w}});

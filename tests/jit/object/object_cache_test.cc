@@ -112,12 +112,12 @@ TEST(ObjectCacheTest, TheOldestEntriesGoUntilTheRestFits) {
 // A trim looks at all entries, which takes long where there are thousands.
 TEST(ObjectCacheTest, ATrimIsDueOnceASixteenthOfTheMostIsStored) {
   const ScratchFolder folder;
-  constexpr std::int64_t kMost = 16 * 10 * 4096;
+  constexpr std::int64_t kMax = 16 * 10 * 4096;
   const fs::path old = folder.path() / ".tenon-unfinished-abcdef";
   const auto trims = [&](std::int64_t stored) {
     WriteBytes(old, "x");
     fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
-    ObjectCache(folder.path(), kMost).TrimAfter(stored);  // as another process would
+    ObjectCache(folder.path(), kMax).TrimAfter(stored);  // as another process would
     return !fs::exists(old);
   };
   EXPECT_TRUE(trims(1)) << "nobody knows how much the folder has";
