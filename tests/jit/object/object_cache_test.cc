@@ -15,7 +15,6 @@ namespace tenon::jit {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::IsEmpty;
 using ::testing::Optional;
 using ::testing::SizeIs;
 
