@@ -128,10 +128,10 @@ Contestants Prepare(const Work& work, int threads) {
   return contestants;
 }
 
-constexpr Product kProducts[] = {{1, 512, 784},   {1, 1000, 2048},   {4, 512, 784},
-                                 {16, 512, 784},  {16, 512, 512},    {16, 10, 512},
-                                 {64, 768, 768},  {128, 768, 768},   {128, 3072, 768},
-                                 {512, 768, 768}, {1024, 1024, 1024}};
+constexpr Product kProducts[] = {
+    {1, 512, 784},      {1, 1000, 2048}, {4, 512, 784},   {16, 512, 784},   {16, 512, 512},
+    {16, 10, 512},      {64, 768, 768},  {128, 768, 768}, {128, 3072, 768}, {512, 768, 768},
+    {1024, 1024, 1024}, {64, 1000, 512}, {128, 1000, 512}};
 
 // Those of the heads of attention: scores and their sums of values, short, usual and long.
 constexpr Product kBatchedProducts[] = {{16, 16, 64},   {16, 64, 16},   {128, 128, 64},

@@ -81,6 +81,15 @@ bool Accesses::BoundAlong(const Stage& stage, const loop::Var& var) {
   });
 }
 
+bool Accesses::EndsAlong(const Stage& stage, const loop::Var& var) {
+  std::vector<Expr> bounds;
+  for (const Expr& condition : InlinedOf(stage).lazy_conditions)
+    loop::SplitConjunction(condition, &bounds);
+  if (bounds.size() != 1) return false;
+  const auto linear = loop::ToLinearCondition(bounds[0], var);
+  return linear && linear->coefficient == 1;
+}
+
 namespace {
 
 std::optional<std::int64_t> StepOf(const Expr& index, const loop::Var& var) {

@@ -45,6 +45,8 @@ class Accesses {
   // are known for each vector that is written out. False where the element is one of several values
   // as it is, rather than computed from one.
   bool BoundAlong(const schedule::Stage& stage, const loop::Var& var);
+  // Whether the one condition under which they differ is that `var` is below a bound.
+  bool EndsAlong(const schedule::Stage& stage, const loop::Var& var);
   // Whether some are made under conditions.
   bool AreConditional(const schedule::Stage& stage) {
     return !InlinedOf(stage).lazy_conditions.empty();

@@ -50,7 +50,9 @@ constexpr std::int64_t kStreamed = std::int64_t{16} << 20;
 // The only axis along which every access lies in memory that does not lie along the last axis.
 std::optional<std::size_t> AxisOfGathers(const Stage& stage, Accesses& accesses) {
   const std::vector<IterVar>& axes = stage.op()->axes;
-  if (axes.size() < 2 || accesses.DifferByLane(stage, axes.back().var)) return std::nullopt;
+  if (axes.size() < 2 || (accesses.DifferByLane(stage, axes.back().var) &&
+                          !accesses.EndsAlong(stage, axes.back().var)))
+    return std::nullopt;
   std::optional<std::size_t> along;
   for (const Access& access : accesses.Of(stage)) {
     const std::optional<std::int64_t> step = StepOf(access, axes.back().var);

@@ -59,11 +59,12 @@ class Transposer : public StmtMutator {
   static std::optional<Stmt> WithGuardAround(const ForNode* loop) {
     const auto* guard =
         loop == nullptr || loop->for_kind != ForKind::kUnrolled ? nullptr : loop->body.As<IfNode>();
-    if (guard == nullptr || guard->else_case || UsesVar(guard->condition, loop->var) ||
-        LoadsAnything(guard->condition))
+    if (guard == nullptr || UsesVar(guard->condition, loop->var) || LoadsAnything(guard->condition))
       return std::nullopt;
-    return If(guard->condition,
-              For(loop->var, loop->min, loop->extent, loop->for_kind, guard->then_case));
+    const auto all = [&](const Stmt& body) {
+      return body ? For(loop->var, loop->min, loop->extent, loop->for_kind, body) : body;
+    };
+    return If(guard->condition, all(guard->then_case), all(guard->else_case));
   }
 
   // Whether all lanes of the load exist in every iteration.
@@ -99,29 +100,66 @@ class Transposer : public StmtMutator {
     return Simplify(rest + from);
   }
 
-  // How many lanes a mask leaves, if these are the first ones, whatever the variables.
-  static std::optional<std::int64_t> FirstLanesOf(const Expr& mask) {
+  // How many lanes a mask leaves, if these are the first ones: at most all, and none for a count
+  // below 0.
+  static std::optional<Expr> FirstLanesOf(const Expr& mask) {
     const auto* less = mask.As<BinaryNode>();
     if (less == nullptr || less->op != BinaryOp::kLT) return std::nullopt;
     const auto* lane = less->a.As<RampNode>();
     const auto* bound = less->b.As<BroadcastNode>();
-    if (lane == nullptr || bound == nullptr || !IsConstInt(lane->stride, 1)) return std::nullopt;
-    const auto* first = lane->base.As<IntImmNode>();
-    const auto* end = bound->value.As<IntImmNode>();
-    if (first == nullptr || end == nullptr) return std::nullopt;
-    return std::clamp<std::int64_t>(end->value - first->value, 0, lane->lanes);
+    if (lane == nullptr || bound == nullptr || !IsConstInt(lane->stride, 1) ||
+        lane->base.dtype() != Int64)
+      return std::nullopt;
+    return Simplify(bound->value - lane->base);
   }
 
-  // How many lanes to read, from the first one on, in every iteration. Lanes that are not stored
-  // may be read where they exist.
-  static std::optional<std::int64_t> RowsOf(const LoadNode& load, const ForNode& loop,
-                                            const StoreNode& store) {
+  // The rows that are read in every iteration.
+  struct Rows {
+    std::int64_t count;
+    // If defined, rows from this number on do not exist. It is not known here.
+    Expr end;
+  };
+
+  // Lanes that are not stored may be read where they exist.
+  static std::optional<Rows> RowsOf(const LoadNode& load, const ForNode& loop,
+                                    const StoreNode& store) {
     const std::int64_t lanes = load.indices[0].dtype().lanes();
-    if (!load.predicate.defined()) return lanes;
-    if (const auto first = FirstLanesOf(load.predicate)) return first;
+    if (!load.predicate.defined()) return Rows{lanes, {}};
+    const std::optional<Expr> first = FirstLanesOf(load.predicate);
+    if (const auto* number = first ? first->As<IntImmNode>() : nullptr)
+      return Rows{std::clamp<std::int64_t>(number->value, 0, lanes), {}};
     const bool is_stored_so =
         store.predicate.defined() && StructuralEqual(load.predicate, store.predicate);
-    return is_stored_so && HasAllLanes(load, loop) ? std::optional(lanes) : std::nullopt;
+    if (!is_stored_so && UsesOtherLanes(store.value, load)) return std::nullopt;
+    if (HasAllLanes(load, loop)) return Rows{lanes, {}};
+    if (first && !UsesVar(*first, loop.var) && !LoadsAnything(*first)) return Rows{lanes, *first};
+    return std::nullopt;
+  }
+
+  // Whether `value` depends on what lanes of `load` outside its mask hold. Selects by that mask
+  // take the other side there.
+  static bool UsesOtherLanes(const Expr& value, const LoadNode& load) {
+    class OtherLanes : public ExprMutator {
+     public:
+      explicit OtherLanes(const Expr& mask) : mask_(mask) {}
+
+     protected:
+      Expr Mutate(const Expr& e) override {
+        const auto* select = e.As<SelectNode>();
+        return select != nullptr && StructuralEqual(select->condition, mask_)
+                   ? (*this)(select->on_false)
+                   : MutateChildren(e);
+      }
+
+     private:
+      const Expr& mask_;
+    };
+    bool uses = false;
+    VisitExpr(OtherLanes(load.predicate)(value), [&](const Expr& e) {
+      const auto* other = e.As<LoadNode>();
+      uses = uses || (other != nullptr && other->buffer == load.buffer);
+    });
+    return uses;
   }
 
   // `columns` iterations from `from` on, out of a block of n by n.
@@ -151,21 +189,26 @@ class Transposer : public StmtMutator {
     const auto name = [&](const Expr& value) { return name_as("row", value); };
     const LoadNode& load = *gathers[0].As<LoadNode>();
     const Expr stride = load.indices[0].As<RampNode>()->stride;
+    const Rows read = *RowsOf(load, loop, store);
     const Expr origin = first.kind() == ExprKind::kIntImm
                             ? first
                             : name_as("origin", Call(Intrinsic::kOpaque, {first}));
-    const std::int64_t wanted = *RowsOf(load, loop, store);
+    const Expr last = read.end.defined() ? name_as("last", read.end - 1) : Expr();
+    // The last row stands for those after it.
+    const auto offset_of = [&](std::int64_t row) {
+      return stride * (read.end.defined() ? Min(row, last) : Expr(row));
+    };
     const std::int64_t part = std::min<std::int64_t>(
         n, kPartBytes / static_cast<std::int64_t>(load.buffer->dtype.bytes()));
     // `count` elements of row `row` from column `column` on.
     const auto elements = [&](std::int64_t row, std::int64_t column, std::int64_t count) {
       const auto lanes_of = static_cast<int>(count);
-      if (row >= wanted || column >= columns)
+      if (row >= read.count || column >= columns)
         return Broadcast(Constant(load.buffer->dtype, 0), lanes_of);
       const Expr mask = column + count <= columns ? Expr()
                                                   : Ramp(Expr(0), 1, lanes_of) <
                                                         Broadcast(Expr(columns - column), lanes_of);
-      const Expr from = Ramp(Simplify(origin + stride * row + column), 1, lanes_of);
+      const Expr from = Ramp(Simplify(origin + offset_of(row) + column), 1, lanes_of);
       return Load(load.buffer, {from}, nullptr, mask);
     };
     const std::vector<Expr> rows = LoadsWholeRows(load) && columns > part
@@ -185,7 +228,10 @@ class Transposer : public StmtMutator {
     Stmt result = Seq(std::move(stores));
     for (auto it = names.rbegin(); it != names.rend(); ++it)
       result = LetStmt(it->first, it->second, result);
-    return result;
+    if (!read.end.defined()) return result;
+    const Stmt none =
+        store.predicate.defined() ? Stmt() : For(loop.var, from, columns, loop.for_kind, loop.body);
+    return If(0 < read.end, result, none);
   }
 
   // Rows that are not whole lines apart would mostly lie in one line more than parts of them do.

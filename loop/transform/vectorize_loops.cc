@@ -3,6 +3,7 @@
 // lane an operation on vectors; scalars are broadcast where they meet vectors. A condition that
 // differs by lane becomes the predicate of the loads and stores that it guards (if-conversion,
 // Allen et al., "Conversion of control dependence to data dependence", 1983).
+#include <algorithm>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify/guards.h"
+#include "tenon/loop/simplify/linear.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/transform/transforms.h"
 #include "tenon/loop/visit.h"
@@ -127,15 +129,28 @@ class Widener : public StmtMutator {
     return varies;
   }
 
+  // Steps may be products of variables, as they are between rows of symbolic length.
   std::optional<Expr> AsRamp(const Expr& e) {
-    Linear linear = ToLinear(e, {});
-    const std::int64_t stride = linear.CoefficientOf(var_);
-    std::erase_if(linear.terms, [&](const auto& term) { return term.first.same_as(var_); });
-    const Expr rest = linear.ToExpr();
-    if (Varies(rest)) return std::nullopt;
-    const Expr base = Simplify(rest + min_ * stride);
+    Linear rest = ToLinear(e, {});
+    Linear stride;
+    std::erase_if(rest.terms, [&](const auto& term) {
+      std::vector<Expr> factors = FactorsOf(term.first);
+      const auto lane = std::find_if(factors.begin(), factors.end(),
+                                     [&](const Expr& factor) { return factor.same_as(var_); });
+      if (lane == factors.end()) return false;
+      factors.erase(lane);
+      if (factors.empty()) {
+        stride.constant = term.second;
+      } else {
+        (void)AddTerm(&stride, ProductInOrder(std::move(factors)), term.second);
+      }
+      return true;
+    });
+    const Expr step = Simplify(stride.ToExpr()), first = rest.ToExpr();
+    if (Varies(first) || Varies(step)) return std::nullopt;
+    const Expr base = Simplify(first + min_ * step);
     // If the stride cancels to zero, every lane has the same value.
-    return stride == 0 ? Broadcast(base, lanes_) : Ramp(base, stride, lanes_);
+    return IsConstInt(step, 0) ? Broadcast(base, lanes_) : Ramp(base, step, lanes_);
   }
 
   // A select that guards loads. Each side loads in its own lanes only.

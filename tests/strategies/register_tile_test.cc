@@ -193,6 +193,15 @@ TEST(PanelTest, IsPackedWhereItsTilesAreSummedUp) {
   EXPECT_THAT(loops(1, {64, 768, 768}, false), HasSubstr("\n  allocate packed: float32[48,"));
 }
 
+// What its last columns lack is 0. They are not gathered one by one.
+TEST(PanelTest, IsCopiedInTilesWhereColumnsDoNotFillIt) {
+  for (const int columns : {768, 770, 100}) {
+    const std::string loops =
+        loop::Print(OneFunction(ProductOfInputs(12, {64, columns, 768}, true), TwoCoresWithAvx2()));
+    EXPECT_THAT(loops, HasSubstr("shuffle(")) << columns;
+  }
+}
+
 // The pixels of a convolution that its filters share are no such panel: threads share the filters.
 TEST(PanelTest, FiltersOfARowTiledConvolutionAreShared) {
   const std::string loops = loop::Print(OneFunction(
@@ -204,7 +213,8 @@ TEST(PanelTest, FiltersOfARowTiledConvolutionAreShared) {
 }
 
 TEST(PanelTest, ResultsAreThoseOfTheInterpreter) {
-  for (const Sizes& s : {Sizes{13, 131, 50}, Sizes{40, 257, 67}, Sizes{9, 1024, 1}}) {
+  for (const Sizes& s :
+       {Sizes{13, 131, 50}, Sizes{40, 257, 67}, Sizes{9, 1024, 1}, Sizes{33, 100, 64}}) {
     for (const std::int64_t batch : {1, 3}) {
       for (const bool transposed : {false, true}) {
         SCOPED_TRACE(ProductOfInputs(batch, s, transposed));

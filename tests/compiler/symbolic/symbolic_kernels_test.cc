@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/loop/print.h"
+#include "tenon/support/strings.h"
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon {
@@ -34,6 +35,23 @@ TEST(SymbolicKernelsTest, AKernelThatIsDeferredIsTheOneThatIsLoweredAtOnce) {
       EXPECT_NE(b.origin, "");
       EXPECT_EQ(loop::Print(b), loop::Print(a));
     }
+  }
+}
+
+// Whole tiles are shuffled, also where an edge is not known; nothing is gathered where rows are
+// full.
+TEST(SymbolicKernelsTest, TilesOfATranspositionAreLoadedByRows) {
+  strategies::StrategyOptions options;
+  options.lowering.target.vector_bytes = 64;
+  for (const char* type : {"(n, 64, l)", "(n, l, 64)", "(n, m, l)"}) {
+    const ir::Module module = Parsed(
+        StrCat("def @main(%x: Tensor[", type, ", float32]) { transpose(%x, axes=[0, 2, 1]) }"));
+    const compiler::SymbolicKernels kernels =
+        compiler::LowerSymbolicKernels(ValueOrThrow(LowerKernels(module)).module, options);
+    const std::string loops =
+        loop::Print(std::get<loop::Function>(kernels.list.at(0).choice.built.kernel));
+    EXPECT_THAT(loops, ::testing::HasSubstr("shuffle(")) << type;
+    EXPECT_THAT(loops, ::testing::Not(::testing::HasSubstr("ramp(0, 1, 16) *"))) << type;
   }
 }
 

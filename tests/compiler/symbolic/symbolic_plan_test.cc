@@ -125,6 +125,14 @@ const PlanCase kCases[] = {
      "  %0 = layout_transform(%x, src_layout=\"NCHW\", dst_layout=\"NCHW16c\");\n"
      "  (exp(%0), layout_transform(%0, src_layout=\"NCHW16c\", dst_layout=\"NHWC\"))\n}\n",
      {{{"n", 1}, {"h", 1}, {"w", 1}}, {{"n", 2}, {"h", 3}, {"w", 7}}}},
+    {"Transpositions",
+     "def @main(%x: Tensor[(n, 40, l), float32], %y: Tensor[(m, l), int8]) {\n"
+     "  (transpose(%x, axes=[0, 2, 1]), transpose(%x, axes=[2, 0, 1]), transpose(%y),\n"
+     "   transpose(transpose(%x, axes=[0, 2, 1]), axes=[1, 2, 0]))\n}\n",
+     {{{"n", 1}, {"l", 1}, {"m", 1}},
+      {{"n", 2}, {"l", 16}, {"m", 64}},
+      {{"n", 3}, {"l", 67}, {"m", 79}},
+      {{"n", 1}, {"l", 31}, {"m", 130}}}},
     {"SlidingWindows",
      "def @main(%x: Tensor[(n, l), float32]) {\n"
      "  sliding_window(%x, axis=1, window_shape=[6], strides=[4])\n}\n",

@@ -330,6 +330,16 @@ TEST(VectorizeTest, AStartIsTheBaseOfTheRamp) {
             "out[ramp((j + 1), 1, 4)] = x4(0)\n");
 }
 
+TEST(VectorizeTest, AStrideMayBeASumOfProductsOfVariables) {
+  EXPECT_EQ(Vectorized(Store(out, Load(in, {i * n * 3 + j * i + 2}), {i})),
+            "out[ramp(0, 1, 4)] = in[ramp(2, ((n * 3) + j), 4)]\n");
+}
+
+TEST(VectorizeTest, ASquareOfTheLaneIsNoRamp) {
+  EXPECT_EQ(Vectorized(Store(out, Load(in, {i * i}), {i})),
+            "out[ramp(0, 1, 4)] = in[(ramp(0, 1, 4) * ramp(0, 1, 4))]\n");
+}
+
 TEST(VectorizeTest, WhatIsTheSameInAllLanesIsBroadcast) {
   EXPECT_EQ(Vectorized(Store(out, Load(in, {j}), {i})), "out[ramp(0, 1, 4)] = x4(in[j])\n");
 }

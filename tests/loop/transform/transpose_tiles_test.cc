@@ -1,4 +1,5 @@
 // TransposeTiles: what becomes loads and shuffles, what stays, and the values.
+#include <algorithm>
 #include <numeric>
 
 #include <gmock/gmock.h>
@@ -197,11 +198,68 @@ TEST_P(EachWayToLoad, ReadsLanesThatAreNotStoredWhereTheyExist) {
   }
 }
 
+// The array ends with the last row that the mask leaves. What a select puts into the other lanes is
+// stored, too.
+TEST_P(EachWayToLoad, ReadsNoRowAfterTheLastOneOfAMaskOfTheRun) {
+  const Var i("i"), first("first"), end("end"), stride("stride");
+  const Expr mask = Ramp(first, 1, 8) < Broadcast(end, 8);
+  for (const bool selects : {false, true}) {
+    for (const int count : {-3, 0, 1, 5, 8}) {
+      const int rows = std::max(count, 0);
+      const Buffer in = Buffer::Make("in", Int64, {Expr(kStride * rows)});
+      const Buffer out = Buffer::Make("out", Int64, {64});
+      const Expr gather = Load(in, {Ramp(i + 3, stride, 8)}, nullptr, mask);
+      const Expr value = selects ? Select(mask, gather, Broadcast(Expr(-1), 8)) : gather;
+      const Stmt transposed = TransposeTiles(
+          For(i, 0, 8, ForKind::kUnrolled,
+              Store(out, value, {Ramp(i * 8, 1, 8)}, StoreKind::kPlain, selects ? Expr() : mask)),
+          GetParam());
+      ASSERT_THAT(Print(transposed), HasSubstr("shuffle"));
+      std::vector<std::int64_t> numbers(static_cast<std::size_t>(kStride * rows));
+      std::iota(numbers.begin(), numbers.end(), 1);
+      Interpreter interpreter;
+      interpreter.Set(in, numbers);
+      interpreter.Set(out, std::vector<std::int64_t>(64));
+      interpreter.Set(first, 16);
+      interpreter.Set(end, 16 + count);
+      interpreter.Set(stride, kStride);
+      interpreter.Execute(transposed);
+      for (int c = 0; c < 8; ++c) {
+        for (int row = 0; row < 8; ++row) {
+          const std::int64_t other = selects ? -1 : 0;
+          EXPECT_EQ(interpreter.Of(out)[static_cast<std::size_t>(c * 8 + row)],
+                    row < count ? numbers[static_cast<std::size_t>(row * kStride + c + 3)] : other)
+              << count << ": " << c << ", " << row;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EachWayToLoad, BothSidesOfASharedConditionAreTransposed) {
+  const Tile tile;
+  const Var n("n");
+  const auto store = [&](const Expr& value) {
+    return Store(tile.out, value, {Ramp(tile.i * kStride, 1, 8)});
+  };
+  const Stmt both = TransposeTiles(For(tile.i, 0, 8, ForKind::kUnrolled,
+                                       If(n > 0, store(tile.Gather(8)), store(tile.Gather(8) + 1))),
+                                   GetParam());
+  const std::vector<std::int64_t> numbers = tile.Numbers();
+  for (const std::int64_t value : {0, 1}) {
+    const std::vector<std::int64_t> out = tile.OutOf(For(n, value, 1, ForKind::kSerial, both));
+    for (std::size_t i = 0; i < 8; ++i) {
+      for (std::size_t j = 0; j < 8; ++j)
+        EXPECT_EQ(out[i * kStride + j], numbers[i + 3 + j * kStride] + 1 - value);
+    }
+  }
+  EXPECT_THAT(Print(both), Not(HasSubstr("ramp(3, 40, 8)")));
+}
+
 TEST(TransposeTilesTest, OtherLoopsStay) {
   const Tile tile;
   const Var n("n");
   const Expr of_run = Ramp(Expr(0), 1, 8) < Broadcast(n, 8);
-  const Buffer few = Buffer::Make("few", Int64, {kStride * 7 + 7});
   const Expr gather = tile.Gather(8);
   const Buffer& in = tile.in;
   const Var& i = tile.i;
@@ -225,10 +283,9 @@ TEST(TransposeTilesTest, OtherLoopsStay) {
                  Load(in, {Ramp(i, kStride, 8)}, nullptr, Ramp(i, 1, 8) < Broadcast(Expr(5), 8)))},
       {"a mask of the run, and a store without it",
        tile.Loop(8, Load(in, {Ramp(i, kStride, 8)}, nullptr, of_run))},
-      {"a mask of the run, and lanes that do not exist",
-       For(i, 0, 8, ForKind::kUnrolled,
-           Store(tile.out, Load(few, {Ramp(i, kStride, 8)}, nullptr, of_run),
-                 {Ramp(i * kStride, 1, 8)}, StoreKind::kPlain, of_run))},
+      {"a mask of the run, and a select that takes other lanes",
+       tile.Loop(8, Select(of_run, Broadcast(Expr(1), 8),
+                           Load(in, {Ramp(i, kStride, 8)}, nullptr, of_run)))},
       {"a scattered store",
        For(i, 0, 8, ForKind::kUnrolled, Store(tile.out, gather, {Ramp(i, kStride, 8)}))},
   };
