@@ -354,6 +354,7 @@ void RegisterStrategies(ops::OpRegistry& registry) {
   AttachBinaryComputes(registry);
   AttachReduceComputes(registry);
   AttachShapeComputes(registry);
+  AttachJoinComputes(registry);
   AttachGridSampleComputes(registry);
   AttachImageComputes(registry);
   AttachIndexComputes(registry);

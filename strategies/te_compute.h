@@ -94,6 +94,7 @@ void AttachUnaryComputes(ops::OpRegistry& registry);
 void AttachBinaryComputes(ops::OpRegistry& registry);
 void AttachReduceComputes(ops::OpRegistry& registry);
 void AttachShapeComputes(ops::OpRegistry& registry);
+void AttachJoinComputes(ops::OpRegistry& registry);
 void AttachGridSampleComputes(ops::OpRegistry& registry);
 void AttachImageComputes(ops::OpRegistry& registry);
 void AttachIndexComputes(ops::OpRegistry& registry);

@@ -1,7 +1,7 @@
 // What the body of a parallel loop, a function of its own, sees of the function around it. Only
 // files inside jit/ include this header.
 //
-//   const Closure closure(builder, frame, exprs, {status});  // in the function
+//   const Closure closure(builder, frame, exprs, loop.body, {status});  // in the function
 //   std::vector<Value*> more = closure.Open(builder, body, exprs);  // in the body
 //   closure.Close(exprs);                                   // in the function again
 #ifndef TENON_JIT_LLVM_CLOSURE_H_
@@ -16,21 +16,25 @@ namespace tenon::jit {
 
 class Closure {
  public:
-  // Stores every variable and buffer in scope, then `more`, in a struct on the frame's stack.
+  // Stores the variables and buffers in scope that `body` uses, then `more`, in a struct on the
+  // frame's stack.
   Closure(llvm::IRBuilder<>& builder, const StackFrame& frame, ExprCodegen& exprs,
-          const std::vector<llvm::Value*>& more);
+          const loop::Stmt& body, const std::vector<llvm::Value*>& more);
 
   llvm::Value* address() const { return address_; }
 
-  // Defines what was in scope by what `body` finds in its first argument, and gives `more`.
+  // Defines what was stored by what `body` finds in its first argument, and gives `more`. Nothing
+  // else is in scope.
   std::vector<llvm::Value*> Open(llvm::IRBuilder<>& builder, llvm::Function* body,
                                  ExprCodegen& exprs) const;
   // Defines what was in scope as it was.
   void Close(ExprCodegen& exprs) const;
 
  private:
-  const ExprCodegen::Vars vars_;
-  const ExprCodegen::Buffers buffers_;
+  const ExprCodegen::Vars outer_vars_;
+  const ExprCodegen::Buffers outer_buffers_;
+  std::vector<loop::Expr> vars_;
+  std::vector<loop::Buffer> buffers_;
   llvm::StructType* type_;
   llvm::Value* address_;
 };

@@ -208,7 +208,7 @@ class FunctionCodegen {
     auto* pointer = llvm::PointerType::getUnqual(context_);
     auto* int64 = builder_.getInt64Ty();
 
-    const Closure closure(builder_, frame_, exprs_, {status_, min});
+    const Closure closure(builder_, frame_, exprs_, node.body, {status_, min});
     auto* body_type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, int64, int64}, false);
     llvm::Function* body =
         llvm::Function::Create(body_type, llvm::Function::InternalLinkage,

@@ -30,6 +30,7 @@ class InsertionMap {
     const auto found = places_.find(key);
     return found == places_.end() ? end() : begin() + static_cast<std::ptrdiff_t>(found->second);
   }
+  std::size_t size() const { return entries_.size(); }
   bool contains(const Key& key) const { return places_.contains(key); }
   // Throws std::out_of_range.
   const Value& at(const Key& key) const { return entries_[places_.at(key)].second; }

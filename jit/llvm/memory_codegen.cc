@@ -41,24 +41,26 @@ Value* ExprCodegen::LoadAt(const loop::Buffer& buffer, Value* address, int lanes
 }
 
 // Distinct buffers never overlap; the alias scopes say so even where the addresses come out of a
-// closure.
+// closure. Those of very many buffers are left out: LLVM compares each pair of accesses, and looks
+// through all scopes each time.
 void ExprCodegen::Annotate(llvm::Instruction* access, const loop::Buffer& buffer) {
+  constexpr std::size_t kMaxScopes = 128;
+  if (buffers_.size() > kMaxScopes) return;
   llvm::LLVMContext& context = module_.getContext();
-  for (const auto& [other, address] : buffers_) {
-    llvm::MDNode*& scope = alias_scopes_[other];
-    if (scope == nullptr) {
-      scope = llvm::MDBuilder(context).createAnonymousAliasScope(alias_domain_, other->name);
-    }
-  }
+  const auto scope_of = [&](const loop::Buffer& of) {
+    llvm::MDNode*& scope = alias_scopes_[of];
+    if (scope == nullptr)
+      scope = llvm::MDBuilder(context).createAnonymousAliasScope(alias_domain_, of->name);
+    return scope;
+  };
   std::vector<llvm::Metadata*> others;
-  for (const auto& [other, scope] : alias_scopes_) {
-    if (other != buffer) others.push_back(scope);
+  for (const auto& [other, address] : buffers_) {
+    if (other != buffer) others.push_back(scope_of(other));
   }
   access->setMetadata(llvm::LLVMContext::MD_alias_scope,
-                      llvm::MDNode::get(context, {alias_scopes_.at(buffer)}));
-  if (!others.empty()) {
+                      llvm::MDNode::get(context, {scope_of(buffer)}));
+  if (!others.empty())
     access->setMetadata(llvm::LLVMContext::MD_noalias, llvm::MDNode::get(context, others));
-  }
 }
 
 // A mask for the vector that holds `lanes`, true for these.

@@ -177,70 +177,6 @@ std::vector<Tensor> Split(const TeCall& call) {
   return parts;
 }
 
-// The element of the field whose range along `axis` holds the index. Fields are read in place.
-// `slot` is the index within the field. Many fields are halved again and again, so that expressions
-// are not as deep as there are fields.
-Expr ReadJoined(const std::vector<Tensor>& fields, const Expr& index,
-                const std::vector<Expr>& starts,
-                const std::function<Expr(const Tensor& field, const Expr& slot)>& read) {
-  constexpr std::size_t kMaxInARow = 64;
-  const std::function<Expr(std::size_t, std::size_t)> range = [&](std::size_t begin,
-                                                                  std::size_t end) -> Expr {
-    if (end - begin > kMaxInARow) {
-      const std::size_t middle = begin + (end - begin) / 2;
-      return te::IfThenElse(index < starts[middle], range(begin, middle), range(middle, end));
-    }
-    Expr value = read(fields[end - 1], index - starts[end - 1]);
-    for (std::size_t f = end - 1; f-- > begin;)
-      value = te::IfThenElse(index < starts[f + 1], read(fields[f], index - starts[f]), value);
-    return value;
-  };
-  return range(0, fields.size());
-}
-
-std::vector<Tensor> Concatenate(const TeCall& call) {
-  std::vector<Tensor> fields;
-  std::vector<Expr> starts;
-  Expr start = std::int64_t{0};
-  const auto axis = static_cast<std::size_t>(
-      ops::NormalAxis(call.attrs.As<ops::ConcatenateAttrs>().axis, call.input(0).ndim()));
-  for (const Tensor& field : call.inputs) {
-    // An empty field is never read, but one must stay when all are empty.
-    const Expr& extent = field.shape()[axis];
-    if (loop::IsConstInt(extent, 0) && !(fields.empty() && field == call.inputs.back())) continue;
-    fields.push_back(field);
-    starts.push_back(start);
-    start = start + extent;
-  }
-  return {te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        return ReadJoined(fields, i[axis], starts, [&](const Tensor& field, const Expr& slot) {
-          std::vector<Expr> indices = ToExprs(i);
-          indices[axis] = slot;
-          return field[indices];
-        });
-      },
-      "concatenate")};
-}
-
-std::vector<Tensor> Stack(const TeCall& call) {
-  const auto axis = static_cast<std::size_t>(
-      ops::NormalAxis(call.attrs.As<ops::StackAttrs>().axis, call.input(0).ndim() + 1));
-  std::vector<Expr> starts;
-  for (std::size_t f = 0; f < call.inputs.size(); ++f)
-    starts.emplace_back(static_cast<std::int64_t>(f));
-  return {te::Compute(
-      call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        std::vector<Expr> indices = ToExprs(i);
-        indices.erase(indices.begin() + static_cast<std::ptrdiff_t>(axis));
-        return ReadJoined(call.inputs, i[axis], starts,
-                          [&](const Tensor& field, const Expr&) { return field[indices]; });
-      },
-      "stack")};
-}
-
 std::vector<Tensor> Meshgrid(const TeCall& call) {
   const bool swap = call.attrs.As<ops::MeshgridAttrs>().indexing == "xy" && call.inputs.size() >= 2;
   std::vector<Tensor> grids;
@@ -270,8 +206,6 @@ void AttachShapeComputes(ops::OpRegistry& registry) {
   registry.Definition("tile").SetColumn(TeCompute{Tile});
   registry.Definition("repeat").SetColumn(TeCompute{Repeat});
   registry.Definition("split").SetColumn(TeCompute{Split});
-  registry.Definition("concatenate").SetColumn(TeCompute{Concatenate});
-  registry.Definition("stack").SetColumn(TeCompute{Stack});
   registry.Definition("meshgrid").SetColumn(TeCompute{Meshgrid});
 }
 
