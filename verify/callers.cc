@@ -1,5 +1,6 @@
 #include "tenon/verify/callers.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
@@ -11,9 +12,22 @@ namespace tenon::verify {
 
 using Arrays = std::vector<NDArray>;
 
+namespace {
+
+constexpr unsigned kMinCallers = 3;
+
+std::size_t MoreThanCores() {
+  return std::max(kMinCallers, std::thread::hardware_concurrency() + 1);
+}
+
+}  // namespace
+
+Callers::Callers(const Executable& executable, const runtime::Inputs& inputs, int threads)
+    : executable_(executable), inputs_(inputs), threads_(threads), results_(MoreThanCores()) {}
+
 std::vector<Arrays> Callers::OnThreads() {
   std::vector<std::thread> threads;
-  for (int i = 0; i < kCallers; ++i) threads.emplace_back([this, i] { Run(i); });
+  for (int i = 0; i < callers(); ++i) threads.emplace_back([this, i] { Run(i); });
   for (std::thread& thread : threads) thread.join();
   return Take();
 }
@@ -30,7 +44,7 @@ std::vector<Arrays> Callers::InARegion() {
       static_cast<Callers*>(callers)->Run(static_cast<int>(i));
   };
   const jit::ScopedThreads two(2);
-  jit::ParallelFor(body, this, kCallers);
+  jit::ParallelFor(body, this, callers());
   return Take();
 }
 

@@ -6,7 +6,6 @@
 #ifndef TENON_VERIFY_CALLERS_H_
 #define TENON_VERIFY_CALLERS_H_
 
-#include <array>
 #include <vector>
 
 #include "tenon/compiler/compile.h"
@@ -16,9 +15,8 @@ namespace tenon::verify {
 // All throw what the runs return. Results stay until the next runs.
 class Callers {
  public:
-  // Both must outlive it. `threads` are those of each session.
-  Callers(const Executable& executable, const runtime::Inputs& inputs, int threads)
-      : executable_(executable), inputs_(inputs), threads_(threads) {}
+  // Both must outlive it. `threads` are those of each session. There are more callers than cores.
+  Callers(const Executable& executable, const runtime::Inputs& inputs, int threads);
 
   std::vector<std::vector<NDArray>> OnThreads();
   // No team has more than one thread, whatever the kernels were made for.
@@ -27,15 +25,14 @@ class Callers {
   std::vector<std::vector<NDArray>> InARegion();
 
  private:
-  static constexpr int kCallers = 3;
-
+  int callers() const { return static_cast<int>(results_.size()); }
   void Run(int caller);
   std::vector<std::vector<NDArray>> Take() const;
 
   const Executable& executable_;
   const runtime::Inputs& inputs_;
   const int threads_;
-  std::array<absl::StatusOr<std::vector<NDArray>>, kCallers> results_;
+  std::vector<absl::StatusOr<std::vector<NDArray>>> results_;  // of each caller
 };
 
 }  // namespace tenon::verify

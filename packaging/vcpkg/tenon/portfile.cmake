@@ -27,9 +27,7 @@ vcpkg_cmake_configure(
     ${FEATURE_OPTIONS}
     -DTENON_SHARED=${TENON_SHARED}
     -DTENON_MPI=OFF
-    -DTENON_BUILD_TESTS=OFF
-    -DTENON_BUILD_BENCHMARKS=OFF
-    -DTENON_BUILD_EXAMPLES=OFF
+    -DTENON_TESTS=OFF
 )
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(PACKAGE_NAME Tenon CONFIG_PATH lib/cmake/Tenon)

@@ -27,7 +27,7 @@ std::int64_t RowsOfTile(std::int64_t rows) {
 // The columns of the result in vectors. So many of them make a group that what they read of a row
 // is one vector of pixels, which stays in a register.
 struct Columns {
-  std::int64_t lanes, per_group, groups;
+  std::int64_t lanes, per_group;
   std::int64_t pixels;  // of a row, for one group
 };
 
@@ -42,7 +42,7 @@ std::optional<Columns> ColumnsOf(const Conv& conv, std::int64_t columns, std::in
   if (pixels(1) > most_pixels) return std::nullopt;
   const std::int64_t most = (most_pixels - taps + step) / (lanes * step);
   const std::int64_t per_group = TightestBlock(vectors, 1, most);
-  return Columns{lanes, per_group, CeilDiv(vectors, per_group), BitCeil(pixels(per_group))};
+  return Columns{lanes, per_group, BitCeil(pixels(per_group))};
 }
 
 // The weights as (filter, row, window, tap), with zeros where a window reaches beyond the last tap
@@ -61,7 +61,7 @@ Tensor WeightsOfWindows(const Conv& conv, std::int64_t windows, std::int64_t tap
 }
 
 std::optional<Columns> ColumnsOf(const Conv& conv, const TeCall& call, std::int64_t taps) {
-  return ColumnsOf(conv, call.shape()[3], RoundUp(conv.taps[1], taps),
+  return ColumnsOf(conv, call.sizes()[3].planned, RoundUp(conv.taps[1], taps),
                    call.target.Lanes(call.input(0).dtype().bytes()));
 }
 
@@ -84,18 +84,20 @@ Refusal RefuseDepthwiseDot(const Conv& conv, const TeCall& call) {
 }
 
 Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call) {
-  const Shape shape = call.shape();
+  const Sizes shape = call.sizes();
   const Tensor& x = call.input(0);
   const std::int64_t taps = TapsOf(conv, call);
   const std::int64_t windows = CeilDiv(conv.taps[1], taps);
   const auto columns = ColumnsOf(conv, call, taps);
-  const auto [lanes, per_group, groups, pixels] = *columns;
-  const std::int64_t rows = RowsOfTile(shape[2]), row_tiles = CeilDiv(shape[2], rows);
+  const auto [lanes, per_group, pixels] = *columns;
+  const std::int64_t rows = RowsOfTile(shape[2].planned);
+  const Expr row_tiles = BlocksOf(shape[2], rows).expr;
+  const Expr groups = BlocksOf(shape[3], per_group * lanes).expr;
   // The last tiles read past the image: zeros lie there.
-  const std::int64_t height =
+  const Expr height =
       (row_tiles * rows - 1) * conv.strides[0] + (conv.taps[0] - 1) * conv.dilation[0] + 1;
   const Tensor image = te::Compute(
-      {shape[0], ExtentOf(x, 1), height, groups, pixels},
+      {shape[0].expr, ExtentOf(x, 1), height, groups, pixels},
       [&](const std::vector<Var>& i) {
         const Expr column = i[3] * (per_group * lanes * conv.strides[1]) + i[4];
         return PaddedPixel(conv, x, i[0], i[1], i[2], column);
@@ -106,7 +108,7 @@ Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call) {
                                   te::ReduceAxis(0, conv.taps[0], "ry"),
                                   te::ReduceAxis(0, taps, "rx")};
   const Tensor sums = te::Compute(
-      {shape[0], shape[1], row_tiles, groups, per_group, rows, 1, lanes},
+      {shape[0].expr, shape[1].expr, row_tiles, groups, per_group, rows, 1, lanes},
       [&](const std::vector<Var>& i) {
         const Expr row = (i[2] * rows + i[5]) * conv.strides[0] + k[1].var * conv.dilation[0];
         const Expr column = (i[4] * lanes + i[7]) * conv.strides[1] + k[0].var * taps + k[2].var;
@@ -116,7 +118,7 @@ Tensor DepthwiseDotConv(const Conv& conv, const TeCall& call) {
       },
       conv.name, te::RegisterTile{.rows = te::TileRows::kTall, .sum = te::TileSum::kDot});
   return te::Compute(
-      ToExprs(shape),
+      ExprsOf(shape),
       [&](const Var& n, const Var& c, const Var& y, const Var& column) {
         return sums(n, c, te::FloorDiv(y, rows), te::FloorDiv(column, per_group * lanes),
                     te::FloorMod(te::FloorDiv(column, lanes), per_group), te::FloorMod(y, rows), 0,

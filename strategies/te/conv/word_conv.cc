@@ -30,12 +30,12 @@ std::int64_t GroupOf(const Conv& conv, const TeCall& call) {
 // group.
 Tensor Words(const Conv& conv, const Tensor& x, std::int64_t group) {
   const std::int64_t blocks = CeilDiv(conv.group_inputs, group);
-  const auto extent = [&](std::size_t axis) { return ExtentOf(x, conv.data[axis]); };
+  const auto extent = [&](std::size_t axis) { return x.shape()[conv.data[axis]]; };
   Conv unpadded = conv;
   unpadded.image = x;
   unpadded.dtype = x.dtype();
   const Tensor words = te::Compute(
-      ToExprs(Shape{extent(0), conv.groups * blocks, extent(2), extent(3)}),
+      {extent(0), conv.groups * blocks, extent(2), extent(3)},
       [&](const Var& n, const Var& block, const Var& y, const Var& column) {
         std::vector<Expr> elements;
         for (std::int64_t j = 0; j < group; ++j) {
@@ -59,8 +59,8 @@ Tensor Words(const Conv& conv, const Tensor& x, std::int64_t group) {
 Refusal RefuseWords(const Conv& conv, const TeCall& call) {
   const std::int64_t group = GroupOf(conv, call);
   if (group == 1) return kNoDots;
-  const Shape shape = call.shape();
-  if (NumElements(shape) == 0) return "the result has no elements";
+  const Sizes shape = call.sizes();
+  if (ElementsOf(shape).planned == 0) return "the result has no elements";
   if (conv.group_inputs == 0) return "there are no channels";
   if (conv.group_outputs < conv.lanes())
     return StrCat(conv.group_outputs, " filters do not fill a vector of ", conv.lanes());
@@ -69,7 +69,7 @@ Refusal RefuseWords(const Conv& conv, const TeCall& call) {
                   conv.lanes());
   if (conv.groups > 1 && conv.group_inputs < group)
     return StrCat("the ", conv.group_inputs, " channels of a group do not fill words of ", group);
-  const std::int64_t pixels = shape[conv.out[2]] * shape[conv.out[3]];
+  const std::int64_t pixels = shape[conv.out[2]].planned * shape[conv.out[3]].planned;
   const std::int64_t least = call.IsConstant(1) ? kMinPixels : kMinPixelsToPack;
   if (pixels < least)
     return StrCat(pixels, " pixels are fewer than ", least, ", which pay for packing the operands");

@@ -1,5 +1,7 @@
 // Pooling over windows. An image whose results stay in registers is a tile, as in SmallImageConv.
 // Others reduce one axis after the other.
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -142,6 +144,46 @@ std::vector<Tensor> SmallMaxPool(const TeCall& call) {
       "max_pool2d")};
 }
 
+// How many taps of the window at place `i` along spatial axis `d` count: those within the image or,
+// when padding counts, within the padded image. Taps that ceil_mode lets overhang never count.
+Expr CountedTaps(const Window& w, std::size_t d, bool counts_padding, const Expr& i) {
+  const Expr first = i * w.strides[d];
+  const std::int64_t low = counts_padding ? 0 : w.before[d];
+  const Expr high = w.extent[d] + (w.before[d] + (counts_padding ? w.after[d] : 0));
+  const Expr skipped =
+      te::Max(te::FloorDiv(Expr(low) - first + (w.dilation[d] - 1), w.dilation[d]), Expr(0));
+  const Expr reached =
+      te::Min(te::FloorDiv(high - first + (w.dilation[d] - 1), w.dilation[d]), Expr(w.size[d]));
+  return te::Max(reached - skipped, Expr(0));
+}
+
+// The number of counted taps of each window, as `type`. Where extents are numbers, loops are cut at
+// the edges, and it is a constant between them. Where not, it is looked up in a row for each axis.
+std::function<Expr(const std::vector<Var>& i)> CountsOf(const Window& w, bool counts_padding,
+                                                        const std::vector<Expr>& result,
+                                                        DataType type) {
+  if (std::all_of(w.extent.begin(), w.extent.end(), IsNumber)) {
+    return [=](const std::vector<Var>& i) {
+      Expr count = 1;
+      for (std::size_t d = 0; d < w.dims; ++d)
+        count = count * CountedTaps(w, d, counts_padding, i[w.at[d]]);
+      return te::Cast(type, te::Max(count, Expr(1)));
+    };
+  }
+  std::vector<Tensor> rows;
+  for (std::size_t d = 0; d < w.dims; ++d) {
+    rows.push_back(te::Compute(
+        {result[w.at[d]]},
+        [&](const Var& i) { return te::Cast(type, CountedTaps(w, d, counts_padding, i)); },
+        "counted_taps", te::Stored{}));
+  }
+  return [w, rows, type](const std::vector<Var>& i) {
+    Expr count = te::Cast(type, 1);
+    for (std::size_t d = 0; d < w.dims; ++d) count = count * rows[d](i[w.at[d]]);
+    return te::Max(count, te::Cast(type, 1));
+  };
+}
+
 template <typename AttrsType>
 std::vector<Tensor> AvgPool(const TeCall& call) {
   const auto& attrs = call.attrs.As<AttrsType>();
@@ -149,26 +191,10 @@ std::vector<Tensor> AvgPool(const TeCall& call) {
   const std::string name = StrCat("avg_pool", w.dims, "d");
   const Tensor x = ForMeans(call.input(0), NumElements(w.size));
   const Tensor sum = OverWindow(call, x, w, te::Cast(x.dtype(), 0), te::Sum, StrCat(name, "_sum"));
+  const auto count = CountsOf(w, attrs.count_include_pad, call.te_shape(), sum.dtype());
   return {te::Compute(
       call.te_shape(),
-      [&](const std::vector<Var>& i) {
-        // Taps within the image or, when padding counts, within the padded image; taps that
-        // ceil_mode lets overhang never count.
-        Expr count = 1;
-        for (std::size_t d = 0; d < w.dims; ++d) {
-          const Expr first = i[w.at[d]] * w.strides[d];
-          const std::int64_t low = attrs.count_include_pad ? 0 : w.before[d];
-          const Expr high =
-              w.extent[d] + (w.before[d] + (attrs.count_include_pad ? w.after[d] : 0));
-          const Expr skipped = te::Max(
-              te::FloorDiv(Expr(low) - first + (w.dilation[d] - 1), w.dilation[d]), Expr(0));
-          const Expr reached = te::Min(
-              te::FloorDiv(high - first + (w.dilation[d] - 1), w.dilation[d]), Expr(w.size[d]));
-          count = count * te::Max(reached - skipped, Expr(0));
-        }
-        return te::Cast(call.dtype(),
-                        sum[ToExprs(i)] / te::Cast(sum.dtype(), te::Max(count, Expr(1))));
-      },
+      [&](const std::vector<Var>& i) { return te::Cast(call.dtype(), sum[ToExprs(i)] / count(i)); },
       name)};
 }
 

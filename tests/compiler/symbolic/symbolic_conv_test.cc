@@ -124,5 +124,75 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvCase{"CoveredImages", 5, 5, 5, 1, 2, 5, 1, kNoMark, "2", "40"}),
     [](const auto& info) { return info.param.name; });
 
+// Of bytes and of bfloat16, which instructions of some CPUs add up by fours and twos.
+struct NarrowCase {
+  const char* name;
+  const char *image, *weights, *attributes;
+};
+void PrintTo(const NarrowCase& c, std::ostream* out) { *out << c.name; }
+
+class SymbolicNarrowConvTest : public ::testing::TestWithParam<NarrowCase> {};
+
+TEST_P(SymbolicNarrowConvTest, EqualsTheInterpreterForEverySize) {
+  const NarrowCase& c = GetParam();
+  const std::pair<const char*, std::pair<const char*, const char*>> types[] = {
+      {"uint8", {"int8", "int32"}}, {"bfloat16", {"bfloat16", "float32"}}};
+  for (const auto& [image, others] : types) {
+    SCOPED_TRACE(image);
+    const ir::Module module = passes::InferType(
+        Parsed(StrCat("def @main(%x: Tensor[", c.image, ", ", image, "], %k: Tensor[", c.weights,
+                      ", ", others.first, "]) { nn.relu(nn.conv2d(%x, %k, ", c.attributes,
+                      ", out_dtype=\"", others.second, "\")) }")));
+    const auto exe = Compile(module, {.library = LibraryChoice::kTe});
+    ASSERT_TRUE(exe.ok()) << exe.status();
+    int seed = 1;
+    for (const auto& [n, h, w] : std::vector<std::array<std::int64_t, 3>>{
+             {1, 3, 3}, {2, 4, 17}, {1, 16, 7}, {3, 5, 33}, {1, 9, 64}}) {
+      SCOPED_TRACE(StrCat("n=", n, " h=", h, " w=", w));
+      Dim::Values values = {{"n", n}};
+      if (std::string(c.image).find('h') != std::string::npos) values.insert({{"h", h}, {"w", w}});
+      const ir::Module concrete = compiler::MakeConcrete(module, values).module;
+      const runtime::Inputs inputs = RandomInputs(concrete, seed++);
+      const auto results = exe->Run(inputs);
+      ASSERT_TRUE(results.ok()) << results.status();
+      ExpectClose(*results, testing_graphs::Interpreted(concrete, inputs), 1e-3);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, SymbolicNarrowConvTest,
+    ::testing::Values(
+        NarrowCase{"ThreeByThree", "(n, 20, h, w)", "(40, 20, 3, 3)", "padding=[1, 1]"},
+        NarrowCase{"NoMarginsStride2", "(n, 20, h, w)", "(64, 20, 3, 3)", "strides=[2, 2]"},
+        NarrowCase{"Pointwise", "(n, 33, h, w)", "(64, 33, 1, 1)", "padding=[0, 0]"},
+        NarrowCase{"PointwiseStride2", "(n, 32, h, w)", "(160, 32, 1, 1)", "strides=[2, 2]"},
+        NarrowCase{"Groups", "(n, 16, h, w)", "(64, 8, 3, 3)", "padding=[1, 1], groups=2"},
+        NarrowCase{"Images", "(n, 20, 13, 9)", "(40, 20, 3, 3)", "padding=[1, 1]"},
+        NarrowCase{"Depthwise", "(n, 5, h, w)", "(5, 1, 3, 3)", "padding=[1, 1], groups=5"},
+        NarrowCase{"DepthwiseStride2", "(n, 5, h, w)", "(10, 1, 5, 5)",
+                   "padding=[2, 2], strides=[2, 2], groups=5"},
+        NarrowCase{"DepthwiseImages", "(n, 5, 11, 40)", "(5, 1, 3, 3)",
+                   "padding=[1, 1], groups=5"}),
+    [](const auto& info) { return info.param.name; });
+
+// A CPU that adds up bytes does so for variable extents, too.
+TEST(SymbolicNarrowConvTest, TakesTheFormsOfNumbers) {
+  CompileOptions options{.library = LibraryChoice::kTe};
+  options.target.vector_bytes = 64;
+  if (!options.target.Has("avx512vnni")) GTEST_SKIP() << "this CPU has no VNNI";
+  const std::pair<const char*, const char*> forms[] = {
+      {"(n, 64, h, w), uint8], %k: Tensor[(64, 64, 3, 3), int8]) { nn.conv2d(%x, %k, ", "words"},
+      {"(n, 64, h, w), uint8], %k: Tensor[(64, 1, 3, 3), int8]) { nn.conv2d(%x, %k, groups=64, ",
+       "window"}};
+  for (const auto& [text, mark] : forms) {
+    const auto exe = Compile(
+        Parsed(StrCat("def @main(%x: Tensor[", text, "padding=[1, 1], out_dtype=\"int32\") }")),
+        options);
+    ASSERT_TRUE(exe.ok()) << exe.status();
+    EXPECT_THAT(exe->kernels()[0]->Text(jit::KernelText::kTensorExpressions), HasSubstr(mark));
+  }
+}
+
 }  // namespace
 }  // namespace tenon

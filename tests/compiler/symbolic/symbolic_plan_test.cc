@@ -133,6 +133,15 @@ const PlanCase kCases[] = {
       {{"n", 2}, {"l", 16}, {"m", 64}},
       {{"n", 3}, {"l", 67}, {"m", 79}},
       {{"n", 1}, {"l", 31}, {"m", 130}}}},
+    {"MeansOfWindows",
+     "def @main(%x: Tensor[(n, 3, h, w), float32]) {\n"
+     "  (nn.avg_pool2d(%x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1]),\n"
+     "   nn.avg_pool2d(%x, pool_size=[2, 3], strides=[2, 1], padding=[0, 1, 1, 2],\n"
+     "                 ceil_mode=True, count_include_pad=True),\n"
+     "   nn.avg_pool2d(%x, pool_size=[2, 2], dilation=[2, 1], padding=[1, 0, 1, 0]))\n}\n",
+     {{{"n", 1}, {"h", 3}, {"w", 3}},
+      {{"n", 2}, {"h", 5}, {"w", 40}},
+      {{"n", 1}, {"h", 17}, {"w", 4}}}},
     {"SlidingWindows",
      "def @main(%x: Tensor[(n, l), float32]) {\n"
      "  sliding_window(%x, axis=1, window_shape=[6], strides=[4])\n}\n",
