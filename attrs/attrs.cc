@@ -167,8 +167,9 @@ void attrs_internal::AddField(const FieldText& text, const FieldRange& range,
                   .offset = place,
                   .access = &access};
   field.default_value = field.Get(defaults);
-  // No field takes this value, so the refusal says what the field does take.
-  const Value odd = List{List{List{}}};
+  // No field takes a list of lists of lists, so the refusal says what the field does take. Braces
+  // within braces would be copies for Clang.
+  const Value odd = List(1, Value(List(1, Value(List(1, Value(List()))))));
   if (auto words = access.set(odd, static_cast<char*>(defaults) + place)) field.type = *words;
   schema->fields.push_back(std::move(field));
 }

@@ -32,6 +32,26 @@ Expr SumOverTaps(const Tensor& x, DataType t, const std::vector<ResampledAxis>& 
   return taps[d].is_same.defined() ? te::Select(taps[d].is_same, same, total) : total;
 }
 
+// Each line with its first element `before` times more and its last one `after` times more.
+Tensor WithRepeatedEnds(const Tensor& x, std::int64_t before, std::int64_t after) {
+  std::vector<Expr> shape = x.shape();
+  const Expr length = shape.back();
+  shape.back() = length + (before + after);
+  return te::Compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        const auto at = [&](const Expr& place) {
+          std::vector<Expr> from = ToExprs(i);
+          from.back() = place;
+          return x[from];
+        };
+        const Expr place = i.back() - before;
+        return te::IfThenElse(place < Expr(0), at(0),
+                              te::IfThenElse(place < length, at(place), at(length - 1)));
+      },
+      "repeated_ends", te::Stored{});
+}
+
 // Whether lines along memory are better resampled before others are. There must not be more of them
 // than of the result, several results must read each, and resampling one must take more than a
 // copy. One tap takes more where the steps of its index do not begin again with each vector.
@@ -73,10 +93,15 @@ Tensor Resample(const Tensor& x, const std::vector<Expr>& shape, DataType dtype,
     std::vector<Expr> lines = shape;
     for (const ResampledAxis& axis : axes) lines[axis.axis] = axis.in;
     lines.back() = shape.back();
+    Tensor read = x;
+    if (const std::optional<RepeatedEnds>& repeated = taps.back().repeated) {
+      read = WithRepeatedEnds(x, repeated->before, repeated->after);
+      taps.back().index = repeated->index;
+    }
     from = te::Compute(
         lines,
         [&](const std::vector<Var>& i) {
-          return SumOverTaps(x, t, axes, taps, axes.size() - 1, i, ToExprs(i));
+          return SumOverTaps(read, t, axes, taps, axes.size() - 1, i, ToExprs(i));
         },
         "lines", taps.back().period == 0 ? te::Label(te::Stored{}) : te::WrittenOut{});
     left.pop_back();

@@ -3,6 +3,8 @@
 // order. Products are whole numbers below 2^53, so that a fused multiply-add changes no bit.
 #include "tenon/strategies/te/image/resample_line.h"
 
+#include "tenon/loop/simplify/simplify.h"
+#include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -51,6 +53,19 @@ Line LineOfNumbers(const ResampledAxis& a, const std::string& mode) {
   return line;
 }
 
+// The number, of 2 and more, that makes the result's extent of the data's, if it is the scale, too.
+// Quotients of the extents are then rounded as those by the scale; 0 if there is no such number.
+std::int64_t WholeScaleOf(const ResampledAxis& a) {
+  constexpr std::int64_t kMaxScale = 16;
+  const Expr out = loop::Simplify(a.out);
+  for (std::int64_t scale = 2; scale <= kMaxScale; ++scale) {
+    if (!loop::StructuralEqual(loop::Simplify(a.in * scale), out)) continue;
+    const bool is_scale = a.by_ratio || a.scale == 0 || a.scale == static_cast<double>(scale);
+    return is_scale ? scale : 0;
+  }
+  return 0;
+}
+
 // Does what LineOfNumbers does, mode by mode.
 ResampledLine LineOfExpressions(const ResampledAxis& a, const std::string& mode) {
   const Expr in = te::Cast(Float64, a.in), out = te::Cast(Float64, a.out);
@@ -87,6 +102,15 @@ ResampledLine LineOfExpressions(const ResampledAxis& a, const std::string& mode)
     const Expr at = (te::Cast(Float64, i) * factor + shift) / divisor + offset;
     return starts_at_zero ? te::Select(is_one, Number(0), at) : at;
   };
+  line.whole_scale = starts_at_zero ? 0 : WholeScaleOf(a);
+  if (line.whole_scale != 0) {
+    line.by_scale = [by_scale = Line{.factor = 1,
+                                     .shift = mode == "asymmetric" ? 0 : 0.5,
+                                     .divisor = static_cast<double>(line.whole_scale),
+                                     .offset = mode == "half_pixel" ? -0.5 : 0}](std::int64_t i) {
+      return by_scale.At(i);
+    };
+  }
   return line;
 }
 

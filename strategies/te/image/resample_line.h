@@ -19,6 +19,10 @@ struct ResampledLine {
   std::function<te::Expr(const te::Expr& i)> at;
   // The same for a known i; null if an extent is an expression.
   std::function<double(std::int64_t i)> number;
+  // The same where the result's extent is the data's, an expression, times a whole number; null
+  // where not.
+  std::function<double(std::int64_t i)> by_scale = nullptr;
+  std::int64_t whole_scale = 0;  // that number
   // If an extent is an expression: whether each result i lies at element i. Null: never.
   te::Expr is_same = {};
 };

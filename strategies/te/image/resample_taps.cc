@@ -80,6 +80,24 @@ std::optional<Quotient> QuotientOf(std::int64_t in, std::int64_t out,
   return q;
 }
 
+// Taps of linear or cubic interpolation by a whole scale, whatever the extent: the quotient of some
+// elements is that of all, since the line repeats itself after each of them.
+std::optional<RepeatedEnds> RepeatedEndsOf(const ResampledLine& line, std::int64_t count,
+                                           std::int64_t before) {
+  constexpr std::int64_t kSome = 8;
+  if (!line.by_scale) return std::nullopt;
+  const std::int64_t some_results = kSome * line.whole_scale;
+  const auto q =
+      QuotientOf(kSome, some_results, [&](std::int64_t i) { return std::floor(line.by_scale(i)); });
+  if (!q) return std::nullopt;
+  const std::int64_t first = std::max<std::int64_t>(0, before - q->At(0));
+  const std::int64_t last = q->At(some_results - 1) + (count - 1 - before);
+  return RepeatedEnds{first, std::max<std::int64_t>(0, last - (kSome - 1)),
+                      [q = *q, shift = first - before](const Expr& i, std::int64_t tap) {
+                        return q.At(i) + (tap + shift);
+                      }};
+}
+
 // A quotient if that gives every nearest index; else a stored line.
 Taps NearestTaps(const ResampledAxis& a, const ResampledLine& line, const std::string& rounding) {
   std::optional<Quotient> quotient;
@@ -177,6 +195,7 @@ Taps WeightedTaps(const ResampledAxis& a, const ResampledLine& line, const Resam
     taps.index = [index](const Expr& i, std::int64_t tap) {
       return index[static_cast<std::size_t>(tap)](i);
     };
+    taps.repeated = RepeatedEndsOf(line, taps.count, before);
   }
   taps.weight = [weight](const Expr& i, std::int64_t tap) {
     return weight[static_cast<std::size_t>(tap)](i);

@@ -4,10 +4,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "tenon/strategies/te/image/resample.h"
 
 namespace tenon::strategies {
+
+// Taps of a line whose ends are repeated, so that all indices lie within it. They are a quotient,
+// which vectors read without a gather.
+struct RepeatedEnds {
+  std::int64_t before, after;  // so many elements
+  std::function<te::Expr(const te::Expr& i, std::int64_t tap)> index;
+};
 
 struct Taps {
   std::int64_t count = 1;
@@ -16,6 +24,8 @@ struct Taps {
   std::function<te::Expr(const te::Expr& i)> is_outside;                // null: none is
   // Results after which indices go on as before; 0: indices are stored.
   std::int64_t period = 1;
+  // Where indices are stored, and are known but for the ends. Others have none.
+  std::optional<RepeatedEnds> repeated = {};
   // Where it holds, result i is the element of tap `centre` alone. Null: never.
   te::Expr is_same = {};
   std::int64_t centre = 0;

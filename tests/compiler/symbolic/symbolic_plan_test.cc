@@ -142,6 +142,16 @@ const PlanCase kCases[] = {
      {{{"n", 1}, {"h", 3}, {"w", 3}},
       {{"n", 2}, {"h", 5}, {"w", 40}},
       {{"n", 1}, {"h", 17}, {"w", 4}}}},
+    {"Upsampling",
+     "def @main(%x: Tensor[(n, 2, h, w), float32]) {\n"
+     "  (nn.upsampling(%x, scale_h=2, scale_w=3, method=\"bilinear\"),\n"
+     "   nn.upsampling(%x, scale_h=3, scale_w=2, method=\"bicubic\"),\n"
+     "   nn.upsampling(%x, scale_h=1, scale_w=5, method=\"bicubic\"),\n"
+     "   nn.upsampling(%x, scale_h=2, scale_w=4, method=\"bilinear\", align_corners=True))\n}\n",
+     {{{"n", 1}, {"h", 1}, {"w", 1}},
+      {{"n", 2}, {"h", 3}, {"w", 2}},
+      {{"n", 1}, {"h", 2}, {"w", 9}},
+      {{"n", 1}, {"h", 5}, {"w", 33}}}},
     {"SlidingWindows",
      "def @main(%x: Tensor[(n, l), float32]) {\n"
      "  sliding_window(%x, axis=1, window_shape=[6], strides=[4])\n}\n",
