@@ -65,14 +65,20 @@ constexpr ScheduleRule kRules[] = {
      ScheduleSumBlocks},
     {"result with producers", "what it reads at its own leading indices stays in cache",
      IsLastResult, ScheduleWithProducers},
+    {"transposed result", "it is read along another axis: tiles are turned in registers", IsResult,
+     ScheduleTransposed},
     {"result alone", "it has loops of its own", IsResult, ScheduleAlone},
     {"row sums with producers", "what a row's sum reads stays in cache", IsLongRow,
      ScheduleWithProducers},
+    {"transposed", "it is read along another axis: tiles are turned in registers", IsAny,
+     ScheduleTransposed},
     {"alone", "others read it at other indices than their own", IsAny, ScheduleAlone},
 };
 
 // The rules of schedules with external operations and scans.
 constexpr ScheduleRule kAroundOpaqueStages[] = {
+    {"transposed", "it is read along another axis: tiles are turned in registers", IsAny,
+     ScheduleTransposed},
     {"alone", "external operations and scans are among the stages", IsAny, ScheduleAlone},
 };
 

@@ -38,6 +38,12 @@ std::size_t MaxOuter(SchedulingState& state, const Stage& stage) {
   return rank == 0 ? 0 : rank - 1;
 }
 
+std::vector<Stage*> ScheduleTransposed(SchedulingState& state, Stage& stage) {
+  const bool is_plain = !stage.op()->is_reduction() && !IsRegisterTile(*stage.op());
+  return is_plain && ScheduleTransposition(stage, state.accesses) ? std::vector<Stage*>{&stage}
+                                                                  : std::vector<Stage*>{};
+}
+
 std::vector<Stage*> ScheduleAlone(SchedulingState& state, Stage& stage) {
   std::size_t outer = MaxOuter(state, stage);
   if (IsRegisterTile(*stage.op())) {
@@ -45,7 +51,6 @@ std::vector<Stage*> ScheduleAlone(SchedulingState& state, Stage& stage) {
     return {&stage};
   }
   if (!stage.op()->is_reduction()) {
-    if (ScheduleTransposition(stage, state.accesses)) return {&stage};
     outer = std::min(outer, FirstInner(state, stage, 0));
   }
   if (outer == 0) {

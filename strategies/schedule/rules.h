@@ -59,6 +59,8 @@ std::vector<schedule::Stage*> ScheduleWithProducers(SchedulingState& state, sche
 
 // --- alone_rule.cc
 
+// A copy whose input lies along another axis than its result (transposition.h).
+std::vector<schedule::Stage*> ScheduleTransposed(SchedulingState& state, schedule::Stage& stage);
 std::vector<schedule::Stage*> ScheduleAlone(SchedulingState& state, schedule::Stage& stage);
 // How many leading axes of `stage` the result computes in its outer loop: all axes of a reduction
 // along memory, and all except the last of other stages.

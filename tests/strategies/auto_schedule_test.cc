@@ -421,7 +421,7 @@ TEST(AutoScheduleTest, SaysByWhichRuleEachStageIsScheduled) {
   std::vector<std::pair<std::string, std::vector<std::string>>> rules;
   for (const auto& [rule, reason, stages] : used) rules.emplace_back(rule, stages);
   const decltype(rules) expected = {{"result with producers", {"turned", "sums"}},
-                                    {"alone", {"kept"}}};
+                                    {"transposed", {"kept"}}};
   EXPECT_EQ(rules, expected);
 }
 
