@@ -1,5 +1,6 @@
 // The C interface: what it gives, what it refuses, and that older programs still link.
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -486,23 +487,43 @@ std::set<std::string> Lines(const std::string& path) {
   return lines;
 }
 
+// The last word of each line of what a shell command prints.
+std::set<std::string> LastWordsOf(const char* command) {
+  std::set<std::string> words;
+  FILE* output = popen(command, "r");
+  if (output == nullptr) return words;
+  std::array<char, 1 << 14> line{};
+  while (std::fgets(line.data(), line.size(), output) != nullptr) {
+    const char* space = std::strrchr(line.data(), ' ');
+    if (space != nullptr) words.emplace(space + 1, std::strcspn(space + 1, "\n"));
+  }
+  pclose(output);
+  return words;
+}
+
 TEST(CApiTest, TheLibraryHasAllFunctionsOfItsVersions) {
   std::set<std::string> exported;
-  FILE* nm = popen("nm -D --defined-only " TENON_C_LIBRARY, "r");
-  ASSERT_NE(nm, nullptr);
-  char line[4096];
-  while (std::fgets(line, sizeof(line), nm) != nullptr) {
-    const char* space = std::strrchr(line, ' ');
-    if (space == nullptr) continue;
-    const std::string name(space + 1, std::strcspn(space + 1, "\n"));
+  for (const std::string& name : LastWordsOf("nm -D --defined-only " TENON_C_LIBRARY)) {
     // Generated code calls functions of tenon_lib_.
     if (name.starts_with("tenon_") && !name.starts_with("tenon_lib_")) exported.insert(name);
   }
-  pclose(nm);
   const std::set<std::string> listed = Lines(TENON_SOURCE_DIR "/c_api/exports.txt");
   EXPECT_GT(listed.size(), 20U);
   EXPECT_EQ(exported, listed) << "functions may be added to c_api/exports.txt, and none removed";
   EXPECT_EQ(tenon_c_api_version(), TENON_C_API_VERSION);
+}
+
+// Plug-ins need what is in namespace tenon, and templates of the standard library come with it.
+TEST(CApiTest, TheLibraryShowsNothingOfOtherLibraries) {
+  std::vector<std::string> foreign;
+  for (const std::string& name : LastWordsOf("nm -D --defined-only " TENON_C_LIBRARY)) {
+    const bool is_ours = name.starts_with("tenon_") || name.find("5tenon") != std::string::npos;
+    const bool is_standard = name.starts_with("_Z") && name.find("St") < 6;
+    if (!is_ours && !is_standard) foreign.push_back(name);
+  }
+  EXPECT_THAT(foreign, ::testing::IsEmpty());
+  EXPECT_THAT(LastWordsOf("readelf -d " TENON_C_LIBRARY " | grep SONAME"),
+              ::testing::ElementsAre("[libtenon_c.so.1]"));
 }
 
 // The header declares what version 1 declared, word for word, and more at most.
