@@ -137,7 +137,7 @@ Schedule AutoSchedule(const std::vector<te::Tensor>& outputs, const AutoSchedule
     return schedule;
   }
   InlineStages(schedule);
-  SplitLongReductions(schedule, options.target, options.reassociate_sums);
+  SplitLongReductions(state);
   Apply(kRules, state, used);
   return schedule;
 }

@@ -152,27 +152,38 @@ bool MaySplit(const OperationNode& op, bool reassociate) {
   return combiner.is_sum || combiner.is_order_free;
 }
 
+// How many pieces the axes `split` of a reduction may be taken apart into, up to `most`. 1: it
+// stays whole.
+std::vector<std::int64_t> PiecesUpTo(std::int64_t most) {
+  std::vector<std::int64_t> pieces;
+  for (std::int64_t count = 1; count < most; count *= 2) pieces.push_back(count);
+  pieces.push_back(most);
+  return pieces;
+}
+
 // The terms of a piece, or nothing where the reduction is not long enough.
-std::optional<std::int64_t> TermsOfPiece(const Stage& stage,
+std::optional<std::int64_t> TermsOfPiece(SchedulingState& state, const Stage& stage,
                                          const std::vector<std::vector<IterVar>>& runs,
                                          const std::vector<IterVar>& split) {
   const std::int64_t work = WorkOf(stage), terms = ProductOfExtents(stage.op()->reduce_axes);
   const std::int64_t extent = ProductOfExtents(split);
   const std::int64_t most = std::min({kMaxPieces, work / kPieceWork, terms / kMinTerms, extent});
   if (most < 2) return std::nullopt;
-  const std::int64_t of_piece = CeilDiv(extent, most);
+  const std::int64_t pieces = ChoiceOf(state, stage, "pieces", PiecesUpTo(most), most);
+  if (pieces < 2) return std::nullopt;
+  const std::int64_t of_piece = CeilDiv(extent, pieces);
   if (runs.size() > 1 || of_piece < kRun) return of_piece;
   return RoundUp(of_piece, kRun);
 }
 
-void SplitIfLong(schedule::Schedule& schedule, const Target& target, Stage& stage) {
+void SplitIfLong(SchedulingState& state, Stage& stage) {
   const OperationNode& op = *stage.op();
   const auto is_number = [](const IterVar& axis) { return IsNumber(axis.extent); };
   // How many pieces pay is known for numbers only.
   if (!std::all_of(op.reduce_axes.begin(), op.reduce_axes.end(), is_number)) return;
   if (ProductOfExtents(op.axes) == 0 || WorkOf(stage) < kLongReduction) return;
   // What it keeps is wrong once the stage computes something else.
-  Accesses accesses(schedule, target);
+  Accesses accesses(state.schedule, state.options.target);
   const std::size_t shared = AxesAroundReduction(stage, accesses);
   if (ProductOfExtents(std::span(op.axes).first(shared)) >= kMinIterations) return;
   const std::vector<std::vector<IterVar>> runs = RunsOf(stage, accesses);
@@ -180,10 +191,10 @@ void SplitIfLong(schedule::Schedule& schedule, const Target& target, Stage& stag
     return ProductOfExtents(axes) >= kMinIterations;
   });
   if (run == runs.end()) return;
-  const std::optional<std::int64_t> of_piece = TermsOfPiece(stage, runs, *run);
+  const std::optional<std::int64_t> of_piece = TermsOfPiece(state, stage, runs, *run);
   if (!of_piece) return;
   const auto [piece, term] = stage.Split(stage.Fuse(*run), *of_piece);
-  schedule.RFactor(te::Tensor(stage.op(), 0), piece);
+  state.schedule.RFactor(te::Tensor(stage.op(), 0), piece);
 }
 
 }  // namespace
@@ -255,14 +266,14 @@ void ScheduleReduction(SchedulingState& state, Stage& stage) {
   stage.Vectorize(lane);
 }
 
-void SplitLongReductions(schedule::Schedule& schedule, const Target& target, bool reassociate) {
+void SplitLongReductions(SchedulingState& state) {
   std::vector<Stage*> reductions;  // splitting adds stages
-  for (const auto& stage : schedule.stages()) {
+  for (const auto& stage : state.schedule.stages()) {
     const OperationNode& op = *stage->op();
-    if (op.is_reduction() && !ReadsRepeatedly(op) && MaySplit(op, reassociate))
+    if (op.is_reduction() && !ReadsRepeatedly(op) && MaySplit(op, state.options.reassociate_sums))
       reductions.push_back(stage.get());
   }
-  for (Stage* stage : reductions) SplitIfLong(schedule, target, *stage);
+  for (Stage* stage : reductions) SplitIfLong(state, *stage);
 }
 
 }  // namespace tenon::strategies

@@ -23,10 +23,10 @@ void ScheduleReduction(SchedulingState& state, schedule::Stage& stage);
 
 // Splits reductions of many terms to few results into two stages. The first has a result for each
 // piece of the terms, so that threads can share the pieces. The pieces depend on the extents alone,
-// and so do the bits of the results. Sums of floats are left alone unless they may be
-// `reassociated`. Products are always left alone, since their parts may overflow. Which stages are
-// inlined must be decided.
-void SplitLongReductions(schedule::Schedule& schedule, const Target& target, bool reassociate);
+// unless a tuner has chosen others, and so do the bits of the results. Sums of floats are left
+// alone unless they may be reassociated. Products are always left alone, since their parts may
+// overflow. Which stages are inlined must be decided.
+void SplitLongReductions(SchedulingState& state);
 
 }  // namespace tenon::strategies
 

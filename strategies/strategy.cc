@@ -180,7 +180,8 @@ class Table {
     Group scheduled = group_;
     scheduled.lowering.defer = false;
     (void)builders_[usual](scheduled);  // asks for the values
-    if (config_.Values() == measured_->over_config) return std::nullopt;
+    // A choice that the measurement does not know had no other value then.
+    if (std::ranges::includes(config_.Values(), measured_->over_config)) return std::nullopt;
     return OtherDefault(rows_[usual].name, config_);
   }
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/choices.h"
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::strategies {
@@ -43,9 +43,14 @@ constexpr std::int64_t kMinTiles = 16;
 constexpr std::int64_t kAliasedRows = 32;
 // The side of the largest tiles that are square.
 constexpr std::int64_t kSquare = 16;
+// The fewest rows of a tile that is transposed in registers, and the longest run that is tried.
+constexpr std::int64_t kMinRows = 4;
+constexpr std::int64_t kLongestRun = 128;
 // From so many bytes on a result goes past the caches. Then reading a line only to write all of it
 // takes more time than reading it once more later, even where a large cache could hold it.
 constexpr std::int64_t kStreamed = std::int64_t{16} << 20;
+// So many times above or below that there is no doubt.
+constexpr std::int64_t kDoubt = 16;
 
 // The only axis along which every access lies in memory that does not lie along the last axis.
 std::optional<std::size_t> AxisOfGathers(const Stage& stage, Accesses& accesses) {
@@ -115,15 +120,18 @@ bool AliasesInCaches(const Stage& stage, Accesses& accesses) {
 // A matrix whose rows are read down, `source` elements each, into rows of `result` elements.
 struct Matrix {
   std::int64_t source, result;
-  std::int64_t rows, lanes;  // of a tile
-  std::int64_t bytes;        // of all of the result
+  std::int64_t rows, lanes;           // of a tile
+  std::int64_t element_bytes, bytes;  // of an element, and of all of the result
   bool streams, aliased;
 
   std::int64_t source_tiles() const { return CeilDiv(source, rows); }
   std::int64_t result_tiles() const { return CeilDiv(result, lanes); }
+  // Whether its lines leave the cache before all of them are read.
+  bool is_far() const { return streams || source * result * element_bytes > kCached; }
 };
 
 Runs RunsOf(const Matrix& m) {
+  if (!m.is_far()) return {std::min(m.lanes / m.rows, m.source_tiles()), 1};
   Runs runs = kOfPartsOfLines;
   if (m.result % m.lanes == 0 && m.streams) {
     runs = kOfStreamedLines;
@@ -143,9 +151,64 @@ Runs RunsOf(const Matrix& m) {
   return {std::min(runs.source, m.source_tiles()), std::min(runs.result, m.result_tiles())};
 }
 
+// How the matrix is taken apart: runs of tiles, and whether all runs of the same columns of the
+// source come first, or all of the same rows of it.
+struct Tiling {
+  Matrix matrix;
+  Runs runs;
+  bool source_first;
+};
+
+// One of the powers of two that are no larger than `most`, or the usual number.
+std::int64_t RunIn(SchedulingState& state, const Stage& stage, const char* what, std::int64_t most,
+                   std::int64_t usual) {
+  std::vector<std::int64_t> values;
+  for (std::int64_t run = 1; run <= std::max(std::min(most, kLongestRun), usual); run *= 2) {
+    if (!values.empty() && values.back() < usual && usual < run) values.push_back(usual);
+    if (run <= std::max(most, usual)) values.push_back(run);
+  }
+  if (values.back() < usual) values.push_back(usual);
+  return values.size() < 2 ? usual : ChoiceOf(state, stage, what, std::move(values), usual);
+}
+
+// Stores that go past the caches take whole vectors of the caller's memory.
+bool Streams(SchedulingState& state, const Stage& stage, const Matrix& m) {
+  if (!stage.is_output() || m.lanes * m.element_bytes != state.options.target.vector_bytes)
+    return false;
+  const bool usual = m.bytes >= kStreamed;
+  if (m.bytes < kStreamed / kDoubt || m.bytes >= kStreamed * kDoubt) return usual;
+  return ChoiceOf(state, stage, "streams", usual);
+}
+
+// As many rows as are loaded at once. For elements that wide, tiles are square.
+std::int64_t RowsOfTile(SchedulingState& state, const Stage& stage, std::int64_t lanes) {
+  const std::int64_t usual = lanes <= kSquare ? lanes : lanes / 4;
+  std::vector<std::int64_t> values;
+  for (const std::int64_t rows : {lanes / 4, lanes / 2, lanes}) {
+    if (rows >= kMinRows || rows == usual) values.push_back(rows);
+  }
+  return values.size() < 2 ? usual : ChoiceOf(state, stage, "rows", std::move(values), usual);
+}
+
+// From memory, runs of tiles read and write longer parts of few rows. In cache tiles follow one
+// another along the shorter rows, source's or result's, which lie together where they end.
+Tiling TilingOf(SchedulingState& state, const Stage& stage, Matrix m) {
+  m.rows = RowsOfTile(state, stage, m.lanes);
+  m.streams = Streams(state, stage, m);
+  Runs runs = RunsOf(m);
+  runs.source = RunIn(state, stage, "source", m.source_tiles(), runs.source);
+  runs.result = RunIn(state, stage, "result", m.result_tiles(), runs.result);
+  // What is fetched for the next run of rows must still be in cache when its turn comes.
+  const bool stays = m.source * runs.result * m.lanes * m.element_bytes <= kCached;
+  const bool by_columns = m.streams && (m.result % m.lanes != 0 || !stays);
+  const bool source_first = m.is_far() ? by_columns : m.source >= m.result;
+  return {m, runs, ChoiceOf(state, stage, "source_first", source_first)};
+}
+
 }  // namespace
 
-bool ScheduleTransposition(Stage& stage, Accesses& accesses, bool parallel) {
+bool ScheduleTransposition(SchedulingState& state, Stage& stage, bool parallel) {
+  Accesses& accesses = state.accesses;
   const std::vector<IterVar> axes = stage.op()->axes;
   const std::optional<std::size_t> along = AxisOfGathers(stage, accesses);
   if (!along) return false;
@@ -168,41 +231,30 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses, bool parallel) {
   if (extent < lanes || last_extent < lanes) return false;
   const IterVar last = stage.Fuse(std::span(axes).subspan(first_last));
   const IterVar source = stage.Fuse(std::span(axes).subspan(first, *along + 1 - first));
-  // As many rows as are loaded at once. For elements that wide, tiles are square.
-  const std::int64_t rows = lanes <= kSquare ? lanes : lanes / 4;
-  const auto [source_tiles, source_lane] = stage.Split(source, rows);
-  // From memory, runs of tiles read and write longer parts of few rows. In cache tiles follow one
-  // another along the shorter rows, source's or result's, which lie together where they end.
   const auto element_bytes = static_cast<std::int64_t>(te::Tensor(stage.op(), 0).dtype().bytes());
   const std::int64_t bytes = element_bytes * ProductOfExtents(axes);
-  const bool streams = stage.is_output() &&
-                       lanes * element_bytes == accesses.target().vector_bytes &&
-                       bytes >= kStreamed;
-  const bool from_memory = streams || extent * last_extent * element_bytes > kCached;
-  const Runs runs = from_memory ? RunsOf({.source = extent,
-                                          .result = last_extent,
-                                          .rows = rows,
-                                          .lanes = lanes,
-                                          .bytes = bytes,
-                                          .streams = streams,
-                                          .aliased = AliasesInCaches(stage, accesses)})
-                                : Runs{std::min(lanes / rows, CeilDiv(extent, rows)), 1};
-  // What is fetched for the next run of rows must still be in cache when its turn comes.
-  const bool by_columns = streams && (last_extent % lanes != 0 ||
-                                      extent * runs.result * lanes * element_bytes > kCached);
-  const bool by_source_rows = extent < last_extent;
-  const auto [source_blocks, source_tile] = stage.Split(source_tiles, runs.source);
+  const Tiling tiling = TilingOf(state, stage,
+                                 {.source = extent,
+                                  .result = last_extent,
+                                  .rows = 0,
+                                  .lanes = lanes,
+                                  .element_bytes = element_bytes,
+                                  .bytes = bytes,
+                                  .streams = false,
+                                  .aliased = AliasesInCaches(stage, accesses)});
+  const auto [source_tiles, source_lane] = stage.Split(source, tiling.matrix.rows);
+  const auto [source_blocks, source_tile] = stage.Split(source_tiles, tiling.runs.source);
   const auto [result_tiles, result_lane] = stage.Split(last, lanes);
-  const auto [result_runs, result_tile] = stage.Split(result_tiles, runs.result);
+  const auto [result_runs, result_tile] = stage.Split(result_tiles, tiling.runs.result);
   std::vector<IterVar> order;
   for (std::size_t i = 0; i < first_last; ++i) {
     if (i < first || i > *along) order.push_back(axes[i]);
   }
-  if (by_columns) order.push_back(source_blocks);
-  if (from_memory || by_source_rows) order.push_back(result_runs);
-  if (!by_columns && (from_memory || !by_source_rows)) order.push_back(source_blocks);
+  order.push_back(tiling.source_first ? source_blocks : result_runs);
+  const IterVar& second = tiling.source_first ? result_runs : source_blocks;
+  if (tiling.matrix.is_far()) order.push_back(second);
   std::vector<IterVar> all = order;
-  if (!from_memory) all.push_back(by_source_rows ? source_blocks : result_runs);
+  if (!tiling.matrix.is_far()) all.push_back(second);
   all.insert(all.end(), {source_tile, result_tile, source_lane, result_lane});
   stage.Reorder(all);
   const IterVar outer = stage.Fuse(order);
@@ -211,7 +263,7 @@ bool ScheduleTransposition(Stage& stage, Accesses& accesses, bool parallel) {
     stage.Parallel(outer);
   stage.Unroll(source_lane);
   stage.Vectorize(result_lane);
-  if (streams) stage.StreamStores();
+  if (tiling.matrix.streams) stage.StreamStores();
   return true;
 }
 

@@ -3,7 +3,7 @@
 #define TENON_STRATEGIES_TRANSPOSITION_H_
 
 #include "tenon/schedule/schedule.h"
-#include "tenon/strategies/accesses.h"
+#include "tenon/strategies/schedule/rules.h"
 
 namespace tenon::strategies {
 
@@ -11,7 +11,7 @@ namespace tenon::strategies {
 // writes in whole vectors. Tiles are square, or have fewer rows of many narrow numbers. Answers
 // false and changes nothing if it is not a transposition, or has few rows or columns. Threads share
 // its loops if `parallel` says so.
-bool ScheduleTransposition(schedule::Stage& stage, Accesses& accesses, bool parallel = true);
+bool ScheduleTransposition(SchedulingState& state, schedule::Stage& stage, bool parallel = true);
 
 }  // namespace tenon::strategies
 

@@ -40,8 +40,8 @@ std::size_t MaxOuter(SchedulingState& state, const Stage& stage) {
 
 std::vector<Stage*> ScheduleTransposed(SchedulingState& state, Stage& stage) {
   const bool is_plain = !stage.op()->is_reduction() && !IsRegisterTile(*stage.op());
-  return is_plain && ScheduleTransposition(stage, state.accesses) ? std::vector<Stage*>{&stage}
-                                                                  : std::vector<Stage*>{};
+  return is_plain && ScheduleTransposition(state, stage) ? std::vector<Stage*>{&stage}
+                                                         : std::vector<Stage*>{};
 }
 
 std::vector<Stage*> ScheduleAlone(SchedulingState& state, Stage& stage) {

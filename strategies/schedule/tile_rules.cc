@@ -60,7 +60,7 @@ void ScheduleTileInput(SchedulingState& state, Stage& stage, te::TileInputForm f
       return;
     }
     case te::TileInputForm::kPanel:
-      if (!ScheduleTransposition(stage, state.accesses, /*parallel=*/false)) in_vectors();
+      if (!ScheduleTransposition(state, stage, /*parallel=*/false)) in_vectors();
       return;
     case te::TileInputForm::kCopies:
       return;

@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "tenon/jit/kernel.h"
-#include "tenon/passes/bind_params.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tests/strategies/graph_testing.h"
-#include "tenon/tests/tune/records_testing.h"
+#include "tenon/tests/tune/choices_testing.h"
 #include "tenon/tune/best.h"
 #include "tenon/tune/contest.h"
 #include "tenon/tune/kernel.h"
@@ -32,37 +31,7 @@ ir::Module Products() {
       "  nn.relu(nn.dense(%x, %w))\n}");
 }
 
-Lowered LoweredOf(const ir::Module& module, const CompileOptions& options = {}) {
-  return ValueOrThrow(Lower(module, options));
-}
-
-strategies::Choice ChoiceIn(const ir::Module& module, const CompileOptions& options) {
-  return LoweredOf(module, options).kernels.at(0).choice;
-}
-
-// A record of the only kernel of a module, as if it had been raced.
-Record Won(const ir::Module& module, const std::string& choice, double ratio = 0.5) {
-  const Lowered lowered = LoweredOf(module);
-  const ModelKernel kernel = KernelsOf(lowered).at(0);
-  Record record = MakeRecord(kernel, {.threads = 1}, "run");
-  record.choice = choice;
-  record.over = ChoiceText(kernel.chosen.implementation, kernel.chosen.config.Values());
-  record.ratio = ratio;
-  record.rounds = 40;
-  return record;
-}
-
-class TuneTest : public RecordsTest {
- protected:
-  CompileOptions OptionsBy(const std::vector<Record>& list, CompileOptions options = {}) {
-    std::filesystem::remove(Path("r.sqlite"));
-    Records records = Open("r.sqlite");
-    for (const Record& record : list) EXPECT_TRUE(records.Add(record, "text").ok());
-    options.threads = 1;
-    options.measured = ChoicesFor(records, options.target, 1).value();
-    return options;
-  }
-};
+class TuneTest : public ChoiceTest {};
 
 TEST_F(TuneTest, TheChoiceFollowsTheRecordAndTheResultStaysRight) {
   const ir::Module module = Products();
@@ -79,65 +48,6 @@ TEST_F(TuneTest, TheChoiceFollowsTheRecordAndTheResultStaysRight) {
     EXPECT_THAT(choice.Explanation(),
                 HasSubstr("chosen, measured: 0.50 x of default, 40 rounds, "));
     ExpectClose(Compile(module, options).value().Run(inputs).value(), expected);
-  }
-}
-
-TEST_F(TuneTest, EveryTileOfAConvolutionIsRight) {
-  ir::Module module = Parsed(
-      "def @main(%x: Tensor[(2, 5, 11, 13), float32], %w: Tensor[(33, 5, 3, 3), float32]) {\n"
-      "  nn.conv2d(%x, %w, padding=[1, 1, 1, 1], channels=33, kernel_size=[3, 3])\n}");
-  const runtime::Inputs all = RandomInputs(module, 5);
-  const auto expected = Interpreted(module, all);
-  module = passes::BindParams(module, "main", {{"w", all.at("w")}});
-  for (const char* text :
-       {"te.conv2d.tiled pixels=5 vectors=1", "te.conv2d.tiled pixels=13 vectors=2",
-        "te.conv2d.tiled pixels=7 vectors=3", "te.conv2d.plain"}) {
-    const Record record = Won(module, text);
-    const CompileOptions options = OptionsBy({record});
-    const strategies::Choice choice = ChoiceIn(module, options);
-    EXPECT_EQ(RowOf(record.choice), choice.implementation) << choice.Explanation();
-    ExpectClose(Compile(module, options).value().Run({{"x", all.at("x")}}).value(), expected);
-  }
-}
-
-TEST_F(TuneTest, TilesOfALayerAreRight) {
-  for (const char* text :
-       {"def @main(%x: Tensor[(1, 4, 3, 90), float32], %w: Tensor[(4, 1, 5, 5), float32]) {\n"
-        "  nn.conv2d(%x, %w, groups=4, padding=[2, 2])\n}",
-        "def @main(%x: Tensor[(1, 4, 28, 31), float32], %w: Tensor[(4, 1, 3, 3), float32]) {\n"
-        "  nn.conv2d(%x, %w, groups=4, padding=[1, 1])\n}",
-        "def @main(%x: Tensor[(1, 4, 13, 13), float32], %w: Tensor[(4, 1, 7, 7), float32]) {\n"
-        "  nn.conv2d(%x, %w, groups=4, padding=[3, 3])\n}",
-        "def @main(%x: Tensor[(1, 4, 23, 37), float32], %w: Tensor[(4, 1, 5, 5), float32]) {\n"
-        "  nn.conv2d(%x, %w, groups=4, padding=[2, 2], strides=[2, 2])\n}",
-        "def @main(%x: Tensor[(1, 9, 11, 40), float32], %w: Tensor[(40, 1, 3, 3), float32]) {\n"
-        "  nn.conv2d(%x, %w, groups=40, padding=[1, 1], data_layout=\"NHWC\")\n}",
-        "def @main(%x: Tensor[(5, 3, 111), float32], %w: Tensor[(111, 37), float32],\n"
-        "          %b: Tensor[(111), float32], %n: Tensor[(3), int64],\n"
-        "          %h: Tensor[(3, 37), float32]) {\n  nn.gru(%x, %w, %b, %n, %h)\n}"}) {
-    const ir::Module module = Parsed(text);
-    const runtime::Inputs inputs = RandomInputs(module, 5);
-    const auto expected = Interpreted(module, inputs);
-    CompileOptions usual_options = {.threads = 1};
-    // Of channels last, oneDNN is the default.
-    if (std::string_view(text).find("NHWC") != std::string_view::npos)
-      usual_options = OptionsBy({Won(module, "te.conv2d.depthwise_channels_last")});
-    const strategies::Choice usual = ChoiceIn(module, usual_options);
-    const std::vector<strategies::Config::Choice> choices = usual.config.choices();
-    ASSERT_FALSE(choices.empty()) << usual.Explanation();
-    for (const strategies::Config::Choice& choice : choices) {
-      EXPECT_GT(choice.values.size(), 1U) << choice.name;
-      const std::vector<std::int64_t>& all = choice.values;
-      for (const std::int64_t value : {all.front(), all[all.size() / 2], all.back()}) {
-        const std::string tile = StrCat(usual.implementation, " ", choice.name, "=", value);
-        CompileOptions options = OptionsBy({Won(module, tile)});
-        options.check_bounds = true;
-        const strategies::Choice chosen = ChoiceIn(module, options);
-        EXPECT_EQ(chosen.implementation, usual.implementation);
-        EXPECT_EQ(chosen.config.Values().at(choice.name), value) << chosen.Explanation();
-        ExpectClose(Compile(module, options).value().Run(inputs).value(), expected);
-      }
-    }
   }
 }
 
@@ -194,6 +104,17 @@ TEST_F(TuneTest, AChoiceThatIsRefusedTodayIsReportedAndLeftAside) {
   stale.over = "te.dense.tiled rows=1 vectors=1";
   EXPECT_THAT(remark_of(stale), HasSubstr(StrCat("it was measured against ", stale.over,
                                                  ", and the default is now ", now)));
+}
+
+TEST_F(TuneTest, ARecordFromBeforeAChoiceExistedIsStillTaken) {
+  const ir::Module module = Products();
+  Record record = Won(module, "te.dense.tiled rows=2 vectors=2");
+  const strategies::ConfigValues now = ChoiceIn(module, {.threads = 1}).config.Values();
+  ASSERT_GT(now.size(), 1U);
+  record.over = ChoiceText("te.dense.tiled", {*now.begin()});
+  const strategies::Choice choice = ChoiceIn(module, OptionsBy({record}));
+  EXPECT_THAT(choice.Explanation(), HasSubstr("chosen, measured"));
+  EXPECT_EQ(choice.config.Values().at("rows"), 2);
 }
 
 TEST_F(TuneTest, TheContentOfAKernelIsThatOfItsLayerAlone) {
