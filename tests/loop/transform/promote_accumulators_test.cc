@@ -77,6 +77,52 @@ TEST(PromoteAccumulatorsTest, NeighboursAndWholeVectorsStandBeside) {
   EXPECT_EQ(Result(promoted), Result(nest));
 }
 
+// What is left of an unrolled loop, and who reads the sum right after it.
+TEST(PromoteAccumulatorsTest, StoresInARowAreAVectorInTheirOrder) {
+  const Stmt copy = Store(out, From(out, 16, five) * 2, {Vector(32)}, StoreKind::kPlain, five);
+  const Stmt row = Seq({Zero(16, five), Add(16, 0, five), Add(16, 8, five), copy});
+  const Stmt promoted = PromoteAccumulators(row);
+  EXPECT_EQ(Print(promoted),
+            "allocate out.acc: int64[8] on the stack\n"
+            "out.acc[ramp(0, 1, 8)] = x8(0)\n"
+            "out.acc[ramp(0, 1, 8)] = (out.acc[ramp(0, 1, 8)] + "
+            "in[ramp(0, 1, 8) where (ramp(0, 1, 8) < x8(5))])\n"
+            "out.acc[ramp(0, 1, 8)] = (out.acc[ramp(0, 1, 8)] + "
+            "in[ramp(8, 1, 8) where (ramp(0, 1, 8) < x8(5))])\n"
+            "out[ramp(32, 1, 8)] = (out.acc[ramp(0, 1, 8)] * x8(2)) where (ramp(0, 1, 8) < x8(5))\n"
+            "out[ramp(16, 1, 8)] = out.acc[ramp(0, 1, 8)] where (ramp(0, 1, 8) < x8(5))\n");
+  VisitStmts(promoted, [](const Stmt& s) {
+    const auto* store = s.As<StoreNode>();
+    EXPECT_TRUE(store == nullptr || store->store_kind == StoreKind::kPlain);
+  });
+  EXPECT_EQ(Result(promoted), Result(row));
+}
+
+TEST(PromoteAccumulatorsTest, ARowOfStoresInALoopBeginsWithWhatIsThere) {
+  const Stmt loop = Loop(r, Seq({Add(r * 8, r, five), Add(r * 8, r + 8, five)}));
+  const Stmt promoted = PromoteAccumulators(loop);
+  EXPECT_THAT(Print(promoted),
+              ::testing::HasSubstr("out.acc[ramp(0, 1, 8)] = out[ramp((r * 8), 1, 8) where"));
+  EXPECT_EQ(Result(promoted), Result(loop));
+}
+
+// A load under a mask reads 0 in the other lanes, a vector what was left there.
+TEST(PromoteAccumulatorsTest, OtherLanesAreNeverSeen) {
+  const Expr sum = From(out, 0, five);
+  const Expr reversed = Shuffle(sum, sum, {7, 6, 5, 4, 3, 2, 1, 0});
+  const Expr gathered = Load(in, {sum % 64}, nullptr, five);
+  const auto store = [](const Expr& value, const Expr& mask) {
+    return Store(out, value, {Vector(32)}, StoreKind::kPlain, mask);
+  };
+  for (const Stmt& reader : {store(sum, Expr()), store(sum, FirstLanes(6)), store(reversed, five),
+                             store(gathered, five)}) {
+    const Stmt row = Seq({Add(0, 0, five), Add(0, 8, five), reader});
+    EXPECT_TRUE(PromoteAccumulators(row) == row) << Print(PromoteAccumulators(row));
+    const Stmt loop = Loop(r, row);
+    EXPECT_TRUE(PromoteAccumulators(loop) == loop) << Print(PromoteAccumulators(loop));
+  }
+}
+
 TEST(PromoteAccumulatorsTest, OthersStay) {
   const Stmt overlapping = Loop(r, Seq({Add(0, r, five), Add(4, r + 8, five)}));
   const Stmt unknown = Loop(r, Seq({Add(0, r, five), Add(n, r + 8, five)}));
@@ -84,7 +130,8 @@ TEST(PromoteAccumulatorsTest, OthersStay) {
   for (const Stmt& stmt :
        {Loop(r, Add(0, r, Expr())), Loop(r, Add(r, r, five)), Loop(r, Add(0, r, FirstLanes(r))),
         Loop(r, Add(0, r, five), ForKind::kParallel), Loop(r, Zero(0, five)), overlapping, unknown,
-        asked})
+        asked, Seq({Add(0, 0, five), Add(8, 8, five)}), Seq({Zero(0, five), Zero(0, five)}),
+        Seq({Add(0, 0, five), Add(0, 8, FirstLanes(6))}), Seq({Add(0, 0, five), Add(4, 8, five)})})
     EXPECT_TRUE(PromoteAccumulators(stmt) == stmt) << Print(PromoteAccumulators(stmt));
 }
 
