@@ -8,6 +8,7 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/floors_report.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/model_records.h"
 #include "tenon/tools/option_checks.h"
 #include "tenon/tools/random_inputs.h"
 #include "tenon/tools/records_race.h"
@@ -46,7 +47,8 @@ void BenchFloors(const BenchArguments& arguments) {
   const Dim::Values extents = AllExtents(exe, arguments.model.ExtentValues());
   const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed, extents), kFloorRuns);
   const tune::MachineSpeed machine = tune::MeasureMachine(options.target, options.threads);
-  const auto floors = FloorsOf(lowered, times, extents, options.target, machine);
+  const auto floors = FloorsOf(lowered, times, extents, options.target, machine,
+                               RecordsRead(arguments.compile, options));
   std::fputs((arguments.json ? FloorsJson(floors, machine) : FloorsText(floors, machine)).c_str(),
              stdout);
 }

@@ -22,6 +22,7 @@
 #include "tenon/tools/floors_report.h"
 #include "tenon/tools/kernel_texts.h"
 #include "tenon/tools/model.h"
+#include "tenon/tools/model_records.h"
 #include "tenon/tools/option_checks.h"
 #include "tenon/tools/random_inputs.h"
 
@@ -105,17 +106,19 @@ Json ReportOf(const ExploreArguments& arguments) {
                      {"ns", time->second},
                      {"origins", OriginsText(node.origins)}});
   }
-  return {{"model", arguments.model.path},
-          {"nanoseconds", total},
-          {"extents", extents},
-          {"repeat", arguments.repeat},
-          {"threads", arguments.compile.threads},
-          {"decisions", Cut(ExplainText(decisions))},
-          {"module", Cut(ir::PrintModule(lowered.module, {.metadata = false}))},
-          {"kernels", std::move(kernels)},
-          {"nodes", std::move(nodes)},
-          {"floors", Json::parse(FloorsJson(
-                         FloorsOf(lowered, times, extents, options.target, machine), machine))}};
+  return {
+      {"model", arguments.model.path},
+      {"nanoseconds", total},
+      {"extents", extents},
+      {"repeat", arguments.repeat},
+      {"threads", arguments.compile.threads},
+      {"decisions", Cut(ExplainText(decisions))},
+      {"module", Cut(ir::PrintModule(lowered.module, {.metadata = false}))},
+      {"kernels", std::move(kernels)},
+      {"nodes", std::move(nodes)},
+      {"floors", Json::parse(FloorsJson(FloorsOf(lowered, times, extents, options.target, machine,
+                                                 RecordsRead(arguments.compile, options)),
+                                        machine))}};
 }
 
 void Explore(const ExploreArguments& arguments) {

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/tune/best.h"
 #include "tenon/tune/floors.h"
 
 namespace tenon::tools {
@@ -21,17 +23,19 @@ struct NodeFloor {
   double seconds = 0;
   tune::Work work;
   tune::Floor floor;
+  std::optional<tune::KnownBest> best = std::nullopt;  // nothing: no choice for it was raced
 };
 // Of each kernel call that was timed, those that lose most time to their floor first. `extents` are
-// the values of the model's variables in the timed runs.
+// the values of the model's variables in the timed runs, `records` those of the target.
 std::vector<NodeFloor> FloorsOf(const Lowered& lowered,
                                 const std::map<std::string, std::int64_t>& times,
                                 const Dim::Values& extents, const Target& target,
-                                const tune::MachineSpeed& machine);
+                                const tune::MachineSpeed& machine,
+                                const std::vector<tune::Record>& records = {});
 
 std::string FloorsText(const std::vector<NodeFloor>& nodes, const tune::MachineSpeed& machine);
 // {"machine": {...}, "kernels": [{"node", "implementation", "origins", "seconds", "floor_s",
-// "bound", "operations", "bytes"}]}
+// "bound", "operations", "bytes", "best": null or {"choice", "ratio", "raced"}}]}
 std::string FloorsJson(const std::vector<NodeFloor>& nodes, const tune::MachineSpeed& machine);
 
 }  // namespace tenon::tools

@@ -1,4 +1,5 @@
-// The file of records that the commands read and write.
+#include "tenon/tools/model_records.h"
+
 #include <filesystem>
 #include <iostream>
 #include <system_error>
@@ -6,7 +7,6 @@
 
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
-#include "tenon/tools/model.h"
 #include "tenon/tune/best.h"
 #include "tenon/tune/shipped.h"
 
@@ -19,9 +19,29 @@ tune::Records OpenToRead(const std::string& file) {
   return ValueOrThrow(tune::Records::Open(file, tune::Access::kRead));
 }
 
-strategies::MeasuredChoices ChoicesOf(const std::vector<tune::Records>& files,
-                                      const CompileOptions& options) {
-  return ValueOrThrow(tune::ChoicesFor(files, options.target, options.threads));
+// What `use` makes of the files that the arguments name, or nothing where there are none. Where
+// they do not name a file, a damaged one is left aside with a warning.
+template <typename Use>
+auto OfFiles(const CompileArguments& arguments, const std::string& cache_dir, const Use& use)
+    -> decltype(use(std::vector<tune::Records>())) {
+  if (arguments.no_records) return {};
+  std::vector<tune::Records> files;
+  if (!arguments.records.empty()) {
+    files.push_back(OpenToRead(arguments.records));
+    return use(files);
+  }
+  try {
+    const std::filesystem::path shipped = tune::ShippedRecords(), folder = cache_dir;
+    std::error_code failure;
+    if (!shipped.empty()) files.push_back(OpenToRead(shipped));
+    if (!folder.empty() && std::filesystem::exists(folder / kRecordsFile, failure))
+      files.push_back(OpenToRead(folder / kRecordsFile));
+    if (files.empty()) return {};
+    return use(files);
+  } catch (const Error& error) {
+    std::cerr << "tenon: records are left aside: " << error.message() << "\n";
+    return {};
+  }
 }
 
 }  // namespace
@@ -37,23 +57,16 @@ std::string CompileArguments::RecordsToWrite() const {
 }
 
 strategies::MeasuredChoices CompileArguments::Measured(const CompileOptions& options) const {
-  if (no_records) return nullptr;
-  std::vector<tune::Records> files;
-  if (!records.empty()) {
-    files.push_back(OpenToRead(records));
-    return ChoicesOf(files, options);
-  }
-  try {
-    const std::filesystem::path shipped = tune::ShippedRecords(), folder = options.cache_dir;
-    std::error_code failure;
-    if (!shipped.empty()) files.push_back(OpenToRead(shipped));
-    if (!folder.empty() && std::filesystem::exists(folder / kRecordsFile, failure))
-      files.push_back(OpenToRead(folder / kRecordsFile));
-    return files.empty() ? nullptr : ChoicesOf(files, options);
-  } catch (const Error& error) {
-    std::cerr << "tenon: records are left aside: " << error.message() << "\n";
-    return nullptr;
-  }
+  return OfFiles(*this, options.cache_dir, [&](const std::vector<tune::Records>& files) {
+    return ValueOrThrow(tune::ChoicesFor(files, options.target, options.threads));
+  });
+}
+
+std::vector<tune::Record> RecordsRead(const CompileArguments& arguments,
+                                      const CompileOptions& options) {
+  return OfFiles(arguments, options.cache_dir, [&](const std::vector<tune::Records>& files) {
+    return ValueOrThrow(tune::RecordsFor(files, options.target, options.threads));
+  });
 }
 
 }  // namespace tenon::tools

@@ -56,6 +56,25 @@ std::map<std::string, Record> BestOf(const std::vector<Record>& records, Wins wi
   return best;
 }
 
+std::map<std::string, KnownBest> KnownBestOf(const std::vector<Record>& records) {
+  std::map<std::string, KnownBest> known;
+  // The latest record says what the default is.
+  std::map<std::string, std::string> dates;
+  for (const Record& record : Counting(records)) {
+    KnownBest& best = known[record.content];
+    ++best.raced;
+    std::string& date = dates[record.content];
+    if (record.date < date) continue;
+    date = record.date;
+    best.choice = record.over;
+  }
+  for (const auto& [content, record] : BestOf(records)) {
+    known.at(content).choice = record.choice;
+    known.at(content).ratio = record.ratio;
+  }
+  return known;
+}
+
 std::string ChoiceText(const std::string& row, const strategies::ConfigValues& config) {
   return config.empty() ? row : StrCat(row, " ", strategies::ToText(config));
 }
@@ -89,19 +108,26 @@ std::string EvidenceText(const Record& record) {
                 record.shapes.empty() ? "" : ", ", record.date.substr(0, 10), ", this CPU");
 }
 
-absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(std::span<const Records> files,
-                                                       const Target& target, int threads,
-                                                       Wins wins) {
+absl::StatusOr<std::vector<Record>> RecordsFor(std::span<const Records> files, const Target& target,
+                                               int threads) {
   std::vector<Record> all;
-  std::string paths;
   for (const Records& records : files) {
     const absl::StatusOr<std::vector<Record>> found =
         records.Find({.target = TargetText(target), .threads = ThreadsOn(target, threads)});
     if (!found.ok()) return found.status();
     all.insert(all.end(), found->begin(), found->end());
-    paths += StrCat(paths.empty() ? "" : " or ", records.path());
   }
-  const auto best = std::make_shared<const std::map<std::string, Record>>(BestOf(all, wins));
+  return all;
+}
+
+absl::StatusOr<strategies::MeasuredChoices> ChoicesFor(std::span<const Records> files,
+                                                       const Target& target, int threads,
+                                                       Wins wins) {
+  const absl::StatusOr<std::vector<Record>> all = RecordsFor(files, target, threads);
+  if (!all.ok()) return all.status();
+  std::string paths;
+  for (const Records& records : files) paths += StrCat(paths.empty() ? "" : " or ", records.path());
+  const auto best = std::make_shared<const std::map<std::string, Record>>(BestOf(*all, wins));
   return strategies::MeasuredChoices(
       [best, paths](const std::string& content) -> std::optional<strategies::MeasuredChoice> {
         const auto record = best->find(content);

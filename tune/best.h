@@ -9,6 +9,7 @@
 #ifndef TENON_TUNE_BEST_H_
 #define TENON_TUNE_BEST_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -38,6 +39,15 @@ std::vector<Record> Winning(const std::vector<Record>& records, Wins wins = Wins
 std::map<std::string, Record> BestOf(const std::vector<Record>& records,
                                      Wins wins = Wins::kConfirmed);
 
+// What is known of a kernel: the best of all choices raced for it, the default (ratio 1) among
+// them.
+struct KnownBest {
+  std::string choice;
+  double ratio = 1;
+  std::size_t raced = 0;  // choices, without the default
+};
+std::map<std::string, KnownBest> KnownBestOf(const std::vector<Record>& records);  // by content
+
 // "te.dense.tiled rows=6 vectors=3" and back.
 std::string ChoiceText(const std::string& row, const strategies::ConfigValues& config);
 std::string RowOf(const std::string& choice);
@@ -47,6 +57,10 @@ strategies::MeasuredChoice ChoiceOf(const Record& record);
 // "0.93 x of default, 40 rounds, 2026-11-25, this CPU"; with its shapes before the date, if the
 // record has some.
 std::string EvidenceText(const Record& record);
+
+// Those of the files for this target and number of threads; 0: all cores.
+absl::StatusOr<std::vector<Record>> RecordsFor(std::span<const Records> files, const Target& target,
+                                               int threads = 0);
 
 // What the records say about kernels for this target and number of threads; 0: all cores. The files
 // are read now, and not again; records of several count as those of one.

@@ -53,6 +53,16 @@ TEST(BestTest, TheLatestOfAScopeCounts) {
   EXPECT_THAT(BestOf({old, fresh}), IsEmpty());
 }
 
+TEST(BestTest, WhereNothingWonTheDefaultIsTheBestThatIsKnown) {
+  const KnownBest lost = KnownBestOf({With(1.2, "a"), With(0.999, "b")}).at("c");
+  EXPECT_EQ(lost.choice, SampleRecord("c", 1).over);
+  EXPECT_EQ(lost.ratio, 1);
+  EXPECT_EQ(lost.raced, 2U);
+  const KnownBest won = KnownBestOf({With(1.2, "a"), With(0.8, "b"), With(0.7, "b")}).at("c");
+  EXPECT_EQ(won.choice, "b");
+  EXPECT_EQ(won.raced, 2U);
+}
+
 TEST(BestTest, TheOrderOfRecordsPlaysNoPart) {
   std::vector<Record> records = {With(0.9, "a"), With(0.7, "b"), With(0.95, "b", Scope::kModel),
                                  With(0.85, "c", Scope::kModel)};
