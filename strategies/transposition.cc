@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tenon/strategies/schedule/choices.h"
@@ -159,55 +160,68 @@ struct Tiling {
   bool source_first;
 };
 
-// One of the powers of two that are no larger than `most`, or the usual number.
-std::int64_t RunIn(SchedulingState& state, const Stage& stage, const char* what, std::int64_t most,
+// The choices of a stage that has loops of its own. A stage inside the loops of its reader takes
+// the defaults: it takes little of the reader's time.
+struct Choices {
+  SchedulingState& state;
+  const Stage& stage;
+  bool are_asked;
+
+  std::int64_t Of(const char* what, std::vector<std::int64_t> values, std::int64_t usual) const {
+    return are_asked && values.size() > 1 ? ChoiceOf(state, stage, what, std::move(values), usual)
+                                          : usual;
+  }
+  bool Of(const char* what, bool usual) const { return Of(what, {0, 1}, usual ? 1 : 0) == 1; }
+};
+
+// One of the powers of two up to `most`, or the usual number.
+std::int64_t RunIn(const Choices& choices, const char* what, std::int64_t most,
                    std::int64_t usual) {
   std::vector<std::int64_t> values;
-  for (std::int64_t run = 1; run <= std::max(std::min(most, kLongestRun), usual); run *= 2) {
-    if (!values.empty() && values.back() < usual && usual < run) values.push_back(usual);
-    if (run <= std::max(most, usual)) values.push_back(run);
-  }
-  if (values.back() < usual) values.push_back(usual);
-  return values.size() < 2 ? usual : ChoiceOf(state, stage, what, std::move(values), usual);
+  for (std::int64_t run = 1; run <= std::min(most, kLongestRun); run *= 2) values.push_back(run);
+  const auto at = std::ranges::lower_bound(values, usual);
+  if (at == values.end() || *at != usual) values.insert(at, usual);
+  return choices.Of(what, std::move(values), usual);
 }
 
 // Stores that go past the caches take whole vectors of the caller's memory.
-bool Streams(SchedulingState& state, const Stage& stage, const Matrix& m) {
-  if (!stage.is_output() || m.lanes * m.element_bytes != state.options.target.vector_bytes)
+bool Streams(const Choices& choices, const Matrix& m) {
+  if (!choices.stage.is_output() ||
+      m.lanes * m.element_bytes != choices.state.options.target.vector_bytes)
     return false;
   const bool usual = m.bytes >= kStreamed;
   if (m.bytes < kStreamed / kDoubt || m.bytes >= kStreamed * kDoubt) return usual;
-  return ChoiceOf(state, stage, "streams", usual);
+  return choices.Of("streams", usual);
 }
 
 // As many rows as are loaded at once. For elements that wide, tiles are square.
-std::int64_t RowsOfTile(SchedulingState& state, const Stage& stage, std::int64_t lanes) {
+std::int64_t RowsOfTile(const Choices& choices, std::int64_t lanes) {
   const std::int64_t usual = lanes <= kSquare ? lanes : lanes / 4;
   std::vector<std::int64_t> values;
   for (const std::int64_t rows : {lanes / 4, lanes / 2, lanes}) {
     if (rows >= kMinRows || rows == usual) values.push_back(rows);
   }
-  return values.size() < 2 ? usual : ChoiceOf(state, stage, "rows", std::move(values), usual);
+  return choices.Of("rows", std::move(values), usual);
 }
 
 // From memory, runs of tiles read and write longer parts of few rows. In cache tiles follow one
 // another along the shorter rows, source's or result's, which lie together where they end.
-Tiling TilingOf(SchedulingState& state, const Stage& stage, Matrix m) {
-  m.rows = RowsOfTile(state, stage, m.lanes);
-  m.streams = Streams(state, stage, m);
+Tiling TilingOf(const Choices& choices, Matrix m) {
+  m.rows = RowsOfTile(choices, m.lanes);
+  m.streams = Streams(choices, m);
   Runs runs = RunsOf(m);
-  runs.source = RunIn(state, stage, "source", m.source_tiles(), runs.source);
-  runs.result = RunIn(state, stage, "result", m.result_tiles(), runs.result);
+  runs.source = RunIn(choices, "source", m.source_tiles(), runs.source);
+  runs.result = RunIn(choices, "result", m.result_tiles(), runs.result);
   // What is fetched for the next run of rows must still be in cache when its turn comes.
   const bool stays = m.source * runs.result * m.lanes * m.element_bytes <= kCached;
   const bool by_columns = m.streams && (m.result % m.lanes != 0 || !stays);
   const bool source_first = m.is_far() ? by_columns : m.source >= m.result;
-  return {m, runs, ChoiceOf(state, stage, "source_first", source_first)};
+  return {m, runs, choices.Of("source_first", source_first)};
 }
 
 }  // namespace
 
-bool ScheduleTransposition(SchedulingState& state, Stage& stage, bool parallel) {
+bool ScheduleTransposition(SchedulingState& state, Stage& stage, bool is_alone) {
   Accesses& accesses = state.accesses;
   const std::vector<IterVar> axes = stage.op()->axes;
   const std::optional<std::size_t> along = AxisOfGathers(stage, accesses);
@@ -233,15 +247,15 @@ bool ScheduleTransposition(SchedulingState& state, Stage& stage, bool parallel) 
   const IterVar source = stage.Fuse(std::span(axes).subspan(first, *along + 1 - first));
   const auto element_bytes = static_cast<std::int64_t>(te::Tensor(stage.op(), 0).dtype().bytes());
   const std::int64_t bytes = element_bytes * ProductOfExtents(axes);
-  const Tiling tiling = TilingOf(state, stage,
-                                 {.source = extent,
-                                  .result = last_extent,
-                                  .rows = 0,
-                                  .lanes = lanes,
-                                  .element_bytes = element_bytes,
-                                  .bytes = bytes,
-                                  .streams = false,
-                                  .aliased = AliasesInCaches(stage, accesses)});
+  const Tiling tiling =
+      TilingOf(Choices{state, stage, is_alone}, {.source = extent,
+                                                 .result = last_extent,
+                                                 .rows = 0,
+                                                 .lanes = lanes,
+                                                 .element_bytes = element_bytes,
+                                                 .bytes = bytes,
+                                                 .streams = false,
+                                                 .aliased = AliasesInCaches(stage, accesses)});
   const auto [source_tiles, source_lane] = stage.Split(source, tiling.matrix.rows);
   const auto [source_blocks, source_tile] = stage.Split(source_tiles, tiling.runs.source);
   const auto [result_tiles, result_lane] = stage.Split(last, lanes);
@@ -258,7 +272,7 @@ bool ScheduleTransposition(SchedulingState& state, Stage& stage, bool parallel) 
   all.insert(all.end(), {source_tile, result_tile, source_lane, result_lane});
   stage.Reorder(all);
   const IterVar outer = stage.Fuse(order);
-  if (parallel && WorkOf(stage) >= kParallelWork &&
+  if (is_alone && WorkOf(stage) >= kParallelWork &&
       (bytes >= kParallelBytes || accesses.MathCallsOf(stage) > 0))
     stage.Parallel(outer);
   stage.Unroll(source_lane);

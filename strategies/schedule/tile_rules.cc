@@ -60,7 +60,7 @@ void ScheduleTileInput(SchedulingState& state, Stage& stage, te::TileInputForm f
       return;
     }
     case te::TileInputForm::kPanel:
-      if (!ScheduleTransposition(state, stage, /*parallel=*/false)) in_vectors();
+      if (!ScheduleTransposition(state, stage, /*is_alone=*/false)) in_vectors();
       return;
     case te::TileInputForm::kCopies:
       return;
