@@ -17,6 +17,11 @@
    5.2.5), or by insertion where there are few. */
 TENON_LIBRARY void tenon_lib_argsort(const void* keys, void* indices, void* scratch, int64_t rows,
                                      int64_t n, int64_t limit, int64_t is_float, int64_t descends);
+/* The places of `n` slices of `width` keys in their order: that of the first keys that differ.
+   Equal slices stay in order. Keys as above; `scratch` holds n numbers of 64 bits. By merging
+   (Knuth, section 5.2.4). */
+TENON_LIBRARY void tenon_lib_argsort_slices(const void* keys, void* indices, void* scratch,
+                                            int64_t n, int64_t width, int64_t is_float);
 /* A copy of `size` elements of `data`, in which slice k of `count` slices of `row` elements in
    `updates` is written at element offsets[k] * row (mode 0) or joined with what is there: added,
    multiplied, the lesser, the greater (1 to 4). Updates run in order; a negative offset drops one.
@@ -181,6 +186,49 @@ TENON_LIBRARY void tenon_lib_argsort(const void* keys, void* indices, void* scra
     tenon_sort_by_rank(ranks, at, ranks + 2 * n, at + 2 * n, count);
     memcpy((int64_t*)indices + row * limit, at, (size_t)limit * sizeof(int64_t));
   }
+}
+
+/* Whether slice `a` comes before slice `b`. */
+static int tenon_slice_is_less(const void* keys, int64_t a, int64_t b, int64_t width,
+                               int64_t is_float) {
+  int64_t i;
+  if (!is_float) {
+    const int64_t *x = (const int64_t*)keys + a * width, *y = (const int64_t*)keys + b * width;
+    for (i = 0; i < width; ++i) {
+      if (x[i] != y[i]) return x[i] < y[i];
+    }
+  } else {
+    const double *x = (const double*)keys + a * width, *y = (const double*)keys + b * width;
+    for (i = 0; i < width; ++i) {
+      const uint64_t x_rank = tenon_rank_of_float(x[i]), y_rank = tenon_rank_of_float(y[i]);
+      if (x_rank != y_rank) return x_rank < y_rank;
+    }
+  }
+  return 0;
+}
+
+TENON_LIBRARY void tenon_lib_argsort_slices(const void* keys, void* indices, void* scratch,
+                                            int64_t n, int64_t width, int64_t is_float) {
+  int64_t *from = (int64_t*)indices, *to = (int64_t*)scratch;
+  int64_t run, i;
+  for (i = 0; i < n; ++i) from[i] = i;
+  for (run = 1; run < n; run *= 2) {
+    int64_t begin, *swap = from;
+    for (begin = 0; begin < n; begin += 2 * run) {
+      const int64_t middle = n - begin < run ? n : begin + run;
+      const int64_t end = n - middle < run ? n : middle + run;
+      int64_t left = begin, right = middle;
+      for (i = begin; i < end; ++i) {
+        const int takes_right =
+            left == middle ||
+            (right < end && tenon_slice_is_less(keys, from[right], from[left], width, is_float));
+        to[i] = takes_right ? from[right++] : from[left++];
+      }
+    }
+    from = to;
+    to = swap;
+  }
+  if (from != (int64_t*)indices) memcpy(indices, from, (size_t)n * sizeof(int64_t));
 }
 
 /* --- scattering */

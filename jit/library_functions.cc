@@ -6,6 +6,7 @@
 extern "C" {
 void tenon_lib_argsort(const void*, void*, void*, std::int64_t, std::int64_t, std::int64_t,
                        std::int64_t, std::int64_t);
+void tenon_lib_argsort_slices(const void*, void*, void*, std::int64_t, std::int64_t, std::int64_t);
 void tenon_lib_scatter(const void*, const void*, const void*, void*, std::int64_t, std::int64_t,
                        std::int64_t, std::int64_t, std::int64_t);
 void tenon_lib_roi_align(const void*, const void*, void*, std::int64_t, std::int64_t, std::int64_t,
@@ -30,6 +31,11 @@ using loop::ExternFunction;
 
 const ExternFunction& ArgsortFunction() {
   static const ExternFunction f = ExternFunction::At("tenon_lib_argsort", &tenon_lib_argsort);
+  return f;
+}
+const ExternFunction& ArgsortSlicesFunction() {
+  static const ExternFunction f =
+      ExternFunction::At("tenon_lib_argsort_slices", &tenon_lib_argsort_slices);
   return f;
 }
 const ExternFunction& ScatterFunction() {
@@ -68,9 +74,9 @@ namespace {
 
 const std::vector<ExternFunction>& AllFunctions() {
   static const std::vector<ExternFunction> all = {
-      ArgsortFunction(),         ScatterFunction(),       RoiAlignFunction(),
-      RoiPoolFunction(),         SuppressFunction(),      SparseRowsFunction(),
-      SparseTransposeFunction(), SparseMultiplyFunction()};
+      ArgsortFunction(),    ArgsortSlicesFunction(),   ScatterFunction(),
+      RoiAlignFunction(),   RoiPoolFunction(),         SuppressFunction(),
+      SparseRowsFunction(), SparseTransposeFunction(), SparseMultiplyFunction()};
   return all;
 }
 

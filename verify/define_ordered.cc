@@ -108,30 +108,37 @@ Definitions SearchSorted(const DefinedCall& call) {
 Definitions Unique(const DefinedCall& call) {
   const auto& attrs = call.call.attrs.As<ops::UniqueAttrs>();
   const NDArray& x = call.args[0];
-  const auto value = [&](std::int64_t i) { return ElementAt(x, i); };
+  const std::int64_t count = x.shape()[0], width = count == 0 ? 0 : x.size() / count;
+  std::vector<Row> slices(At(count));
+  for (std::int64_t i = 0; i < x.size(); ++i) slices[At(i / width)].push_back(ElementAt(x, i));
   // NaN equals nothing, not even NaN.
   const auto are_equal = [&](std::int64_t a, std::int64_t b) {
-    return value(a).whole == value(b).whole && value(a).real == value(b).real;
+    return std::ranges::equal(slices[At(a)], slices[At(b)], [](const Number& p, const Number& q) {
+      return p.whole == q.whole && p.real == q.real;
+    });
   };
   std::vector<std::int64_t> firsts;
-  for (std::int64_t i = 0; i < x.size(); ++i) {
+  for (std::int64_t i = 0; i < count; ++i) {
     if (std::ranges::none_of(firsts, [&](std::int64_t first) { return are_equal(first, i); }))
       firsts.push_back(i);
   }
   if (attrs.sorted)
-    std::ranges::stable_sort(
-        firsts, [&](std::int64_t a, std::int64_t b) { return IsLess(value(a), value(b)); });
+    std::ranges::stable_sort(firsts, [&](std::int64_t a, std::int64_t b) {
+      return std::ranges::lexicographical_compare(slices[At(a)], slices[At(b)], IsLess);
+    });
   Definitions made(attrs.return_counts ? 5 : 4);
+  made[0].shape = x.shape();
   std::vector<std::int64_t> counts(firsts.size(), 0);
-  for (std::int64_t i = 0; i < x.size(); ++i) {
+  for (std::int64_t i = 0; i < count; ++i) {
     std::size_t group = 0;
     while (firsts[group] != i && !are_equal(firsts[group], i)) ++group;
     made[2].Add({.whole = static_cast<Whole>(group)}, 0);
     ++counts[group];
   }
-  for (std::size_t k = 0; k < At(x.size()); ++k) {
+  for (std::size_t k = 0; k < At(count); ++k) {
     const bool is_there = k < firsts.size();
-    made[0].Add(is_there ? value(firsts[k]) : Number{}, 0);
+    for (std::size_t i = 0; i < At(width); ++i)
+      made[0].Add(is_there ? slices[At(firsts[k])][i] : Number{}, 0);
     made[1].Add({.whole = is_there ? firsts[k] : 0}, 0);
     if (attrs.return_counts) made[4].Add({.whole = is_there ? counts[k] : 0}, 0);
   }

@@ -1,9 +1,9 @@
 // Operators on boxes in images, and operators whose number of result rows is known only at run
 // time.
 #include <limits>
+#include <numeric>
 
 #include "tenon/onnx/convert/converters.h"
-#include "tenon/onnx/convert/unique_slices.h"
 #include "tenon/ops/boxes/detector_attrs.h"
 #include "tenon/ops/boxes/vision_attrs.h"
 #include "tenon/ops/builders.h"
@@ -106,33 +106,35 @@ std::vector<Expr> NonZero(Node& node) {
   return {FirstAlong(node, all, placed.count, 1)};
 }
 
-// Slices along an axis are compared when the model is imported.
-std::vector<Expr> UniqueAlong(const Node& node, std::int64_t axis, bool sorted) {
-  const UniqueSlices found = UniqueSlicesOf(node.Constant(0), axis, sorted);
-  const auto vector = [](const std::vector<std::int64_t>& values) {
-    return Expr(ir::Constant::Make(
-        NDArray::FromVector({static_cast<std::int64_t>(values.size())}, values)));
-  };
-  const Expr first = vector(found.first);
-  return {node.Typed(ops::Take(node.input(0), first, {.axis = axis})), first, vector(found.inverse),
-          vector(found.counts)};
+// `x` with an axis moved to the front, or the other way round.
+Expr WithAxisMoved(const Node& node, const Expr& x, std::int64_t from, std::int64_t to) {
+  if (from == to) return x;
+  Ints order(static_cast<std::size_t>(RankOf(x)));
+  std::iota(order.begin(), order.end(), 0);
+  order.erase(order.begin() + from);
+  order.insert(order.begin() + to, from);
+  return node.Typed(ops::Transpose(x, order));
 }
 
-// The result has an element per distinct value: an extent known only at run time.
+// The result has an element, or slice along the axis, per distinct value: an extent known only at
+// run time.
 std::vector<Expr> Unique(Node& node) {
   const Expr& x = node.input(0);
-  const bool sorted = node.Int("sorted", 1) != 0;
-  if (node.Has("axis")) {
-    const std::int64_t axis = AxisOf(node, 0);
-    if (RankOf(x) != 1) return UniqueAlong(node, axis, sorted);
-  }
-  const Expr found = node.Typed(
-      ops::Unique(node.Typed(ops::Reshape(x, {-1})), {.sorted = sorted, .return_counts = true}));
-  const auto field = [&](int i) { return ir::TupleGetItem::Make(found, i); };
-  const auto wide = [&](int i) { return node.Typed(ops::Cast(node.Typed(field(i)), Int64)); };
+  const std::int64_t sorted = node.Int("sorted", 1);
+  if (sorted != 0 && sorted != 1)
+    throw InvalidArgument(StrCat("sorted is ", sorted, "; it may be 0 or 1"));
+  const std::int64_t axis = node.Has("axis") ? AxisOf(node, 0) : 0;
+  const Expr data =
+      node.Has("axis") ? WithAxisMoved(node, x, axis, 0) : node.Typed(ops::Reshape(x, {-1}));
+  const Expr found = node.Typed(ops::Unique(data, {.sorted = sorted != 0, .return_counts = true}));
+  const auto field = [&](int i) { return node.Typed(ir::TupleGetItem::Make(found, i)); };
+  const auto wide = [&](int i) { return node.Typed(ops::Cast(field(i), Int64)); };
   const Expr count = wide(3);
-  const auto first = [&](const Expr& e) { return FirstAlong(node, e, count, 0); };
-  return {first(node.Typed(field(0))), first(wide(1)), wide(2), first(wide(4))};
+  const auto first = [&](const Expr& e, std::int64_t along) {
+    return FirstAlong(node, e, count, along);
+  };
+  return {first(WithAxisMoved(node, field(0), 0, axis), axis), first(wide(1), 0), wide(2),
+          first(wide(4), 0)};
 }
 
 }  // namespace
@@ -148,7 +150,9 @@ void AddVisionConverters(ConverterTable* table) {
       Converter(NonZero).With({.other = "rank 1 and more; values decide the number of columns "
                                         "([shapes.md](shapes.md#extents-that-values-decide))"});
   t["RoiAlign"] = Converter(RoiAlign).With({.other = "sampling_ratio up to 4096"});
-  t["Unique"] = Converter(Unique).With({.known = {{0, "X", "with an axis of several slices"}}});
+  t["Unique"] =
+      Converter(Unique).With({.other = "values decide the number of elements "
+                                       "([shapes.md](shapes.md#extents-that-values-decide))"});
 }
 
 }  // namespace tenon::onnx_import

@@ -74,8 +74,8 @@ void SearchSorted(TypeCall& call) {
 void Unique(TypeCall& call) {
   const auto* x = call.tensor(0);
   if (x == nullptr) return;
-  if (x->shape.size() != 1) call.Refuse("the data must be a vector");
-  const ir::Type places = ir::TensorType(x->shape, Int32);
+  if (x->shape.empty()) call.Refuse("the data must have an axis");
+  const ir::Type places = ir::TensorType({x->shape[0]}, Int32);
   std::vector<ir::Type> fields = {call.input(0), places, places,
                                   ir::TensorType({ir::Dim(1)}, Int32)};
   if (call.attrs<UniqueAttrs>().return_counts) fields.push_back(places);
@@ -110,10 +110,11 @@ void RegisterSortOps(OpRegistry& registry) {
       .TypeRelation(SearchSorted, "SearchSorted");
   registry.Register("unique")
       .Describe(
-          "the distinct elements of a vector, where each first occurs, which of them each element "
-          "is, how many there are and, if asked for, how often each occurs; zeros follow them. NaN "
-          "equals nothing")
-      .Argument("data", "Tensor", "a vector")
+          "the distinct elements of a vector, or slices along the first axis, where each first "
+          "occurs, which of them each one is, how many there are and, if asked for, how often each "
+          "occurs; zeros follow them. Slices are in the order of the first elements that differ. "
+          "NaN equals nothing")
+      .Argument("data", "Tensor", "a vector or more")
       .Attrs<UniqueAttrs>()
       .Level(3)
       .Pattern(OpPattern::kOpaque)

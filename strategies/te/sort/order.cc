@@ -5,6 +5,7 @@
 
 #include "tenon/jit/library_functions.h"
 #include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/te_compute.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
@@ -41,6 +42,30 @@ Tensor StableOrder(const Expr& rows, const Expr& extent,
         return te::ExternCall(jit::ArgsortFunction(),
                               {in[0], out[0], out[1], rows, extent, limit.value_or(extent),
                                number(keys.dtype().is_float() ? 1 : 0), number(descends ? 1 : 0)});
+      },
+      "order")[0];
+}
+
+Tensor KeysOfSlices(const Tensor& x) {
+  const std::vector<Expr> inner(x.shape().begin() + 1, x.shape().end());
+  return te::Compute(
+      {x.shape()[0], ProductOf(inner)},
+      [&](const Var& row, const Var& at) {
+        std::vector<Expr> index = Unflatten(at, inner);
+        index.insert(index.begin(), row);
+        return Key(x[index]);
+      },
+      "keys", te::Stored{});
+}
+
+Tensor StableOrderOfRows(const Tensor& keys) {
+  const Expr &n = keys.shape()[0], &width = keys.shape()[1];
+  return te::Extern(
+      {{Expr(1), n}, {n}}, {keys}, {Int64, Int64},
+      [&](const std::vector<Expr>& in, const std::vector<Expr>& out) {
+        return te::ExternCall(jit::ArgsortSlicesFunction(),
+                              {in[0], out[0], out[1], n, width,
+                               loop::IntImm(Int64, keys.dtype().is_float() ? 1 : 0)});
       },
       "order")[0];
 }

@@ -19,6 +19,13 @@ te::Tensor StableOrder(const te::Expr& rows, const te::Expr& extent,
                        const std::function<te::Expr(const te::Expr& row, const te::Expr& at)>& key,
                        bool descends, const std::optional<te::Expr>& limit = std::nullopt);
 
+// The elements of a tensor as keys of int64 or float64 that are ordered and equal as they are: a
+// row for each slice along the first axis.
+te::Tensor KeysOfSlices(const te::Tensor& x);
+// The map (0, rank) -> row, in int64, in the order of the first keys that differ. Equal rows stay
+// in order.
+te::Tensor StableOrderOfRows(const te::Tensor& keys);
+
 // Of the `extent` elements of a row, those that have a flag come first, in order.
 struct Compacted {
   te::Tensor order;  // (row, place) -> which element stands there

@@ -9,6 +9,7 @@
 #include "tenon/strategies/te/sort/order.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
 #include "tenon/te/scan.h"
 
 namespace tenon::strategies {
@@ -18,7 +19,7 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// The groups of equal elements of a vector that is not empty, in ascending order.
+// The groups of equal slices along the first axis, in ascending order. There must be a slice.
 struct Groups {
   Tensor order;     // (0, rank) -> place
   Tensor position;  // (0, place) -> rank
@@ -27,14 +28,11 @@ struct Groups {
   Expr n;
 
   explicit Groups(const Tensor& x) : n(x.shape()[0]) {
-    order = StableOrder(
-        1, n, [&](const Expr&, const Expr& at) { return x(at); }, false);
-    const auto sorted = [&](const Expr& rank) { return x(order(0, rank)); };
+    const std::function<Expr(const Expr& rank)> differs = x.ndim() == 1 ? ByElement(x) : BySlice(x);
     const Tensor begins = te::Compute(
         {n},
         [&](const Var& rank) {
-          const Expr differs = sorted(rank) != sorted(te::Max(rank - 1, Expr(0)));
-          return te::Select(rank == Expr(0) || differs, Expr(1), Expr(0));
+          return te::Select(rank == Expr(0) || differs(rank), Expr(1), Expr(0));
         },
         "begins", te::Stored{});
     const Tensor state = te::Placeholder({n}, Int64, "group_state");
@@ -53,6 +51,34 @@ struct Groups {
         false);
   }
 
+  // Finds the order. What is returned says whether the slice of a rank differs from that before it.
+  std::function<Expr(const Expr& rank)> ByElement(const Tensor& x) {
+    order = StableOrder(
+        1, n, [&](const Expr&, const Expr& at) { return x(at); }, false);
+    return [order = order, x](const Expr& rank) {
+      return x(order(0, rank)) != x(order(0, te::Max(rank - 1, Expr(0))));
+    };
+  }
+  std::function<Expr(const Expr& rank)> BySlice(const Tensor& x) {
+    if (IsEmpty(x.shape())) {  // slices without elements are equal
+      order = te::Compute(
+          {Expr(1), n}, [](const Var&, const Var& rank) { return Expr(rank); }, "order");
+      return [](const Expr&) { return te::Cast(Bool, 0); };
+    }
+    const Tensor keys = KeysOfSlices(x);
+    order = StableOrderOfRows(keys);
+    const te::IterVar at = te::ReduceAxis(0, keys.shape()[1], "at");
+    const Tensor any = te::Compute(
+        {n},
+        [&](const Var& rank) {
+          return te::Any(
+              keys(order(0, rank), at.var) != keys(order(0, te::Max(rank - 1, Expr(0))), at.var),
+              {at});
+        },
+        "differs", te::Stored{});
+    return [any](const Expr& rank) { return any(rank); };
+  }
+
   Expr Count() const { return group(n - 1) + 1; }
   Expr End(const Expr& g) const {
     return te::Select(g + 1 < Count(), start(0, te::Min(g + 1, n - 1)), n);
@@ -69,9 +95,11 @@ std::vector<Tensor> Unique(const TeCall& call) {
     results.push_back(te::Compute(
         {extent}, [&](const Var& i) { return te::Cast(type, value(i)); }, name));
   };
-  if (IsEmpty(x.shape())) {
+  if (IsEmpty({n})) {
     const auto zero = [](const Expr&) { return te::Cast(Int64, 0); };
-    for (const DataType type : {x.dtype(), Int32, Int32}) add(0, type, "nothing", zero);
+    results.push_back(te::Compute(
+        x.shape(), [&](const std::vector<Var>&) { return te::Cast(x.dtype(), 0); }, "nothing"));
+    for (int i = 0; i < 2; ++i) add(0, Int32, "nothing", zero);
     add(1, Int32, "count", zero);
     if (attrs.return_counts) add(0, Int32, "nothing", zero);
     return results;
@@ -97,7 +125,14 @@ std::vector<Tensor> Unique(const TeCall& call) {
   const auto or_zero = [&](const Expr& k, const Expr& value) {
     return te::Select(k < groups.Count(), value, te::Cast(value.dtype(), 0));
   };
-  add(n, x.dtype(), "unique", [&](const Expr& k) { return or_zero(k, x(first_of(k))); });
+  results.push_back(te::Compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<Expr> at = ToExprs(i);
+        at[0] = first_of(i[0]);
+        return or_zero(i[0], x[at]);
+      },
+      "unique"));
   add(n, Int32, "indices", [&](const Expr& k) { return or_zero(k, first_of(k)); });
   add(n, Int32, "inverse_indices", [&](const Expr& i) {
     const Expr g = groups.group(groups.position(0, i));

@@ -93,7 +93,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"UniqueWithCounts", "%x: Tensor[(3), int8]", "unique(%x, return_counts=True)",
             "(Tensor[(3), int8], Tensor[(3), int32], Tensor[(3), int32], Tensor[(1), int32], "
             "Tensor[(3), int32])"},
-        Row{"UniqueOfAMatrix", kM, "unique(%x)", "unique: the data must be a vector"},
+        Row{"UniqueSlices", "%x: Tensor[(n, 4), float32]", "unique(%x)",
+            "(Tensor[(n, 4), float32], Tensor[(n), int32], Tensor[(n), int32], "
+            "Tensor[(1), int32])"},
+        Row{"UniqueOfAScalar", "%x: float32", "unique(%x)", "unique: the data must have an axis"},
         Row{"SearchSorted", "%s: Tensor[(7), float32], %v: Tensor[(2, 3), float32]",
             "searchsorted(%s, %v)", "Tensor[(2, 3), int32]"},
         Row{"SearchSortedRows", "%s: Tensor[(2, 7), float32], %v: Tensor[(2, 3), float32]",

@@ -83,29 +83,39 @@ Reference WithDiagonals(std::int64_t k1, std::int64_t k2, bool super_right, bool
 }
 
 // In ascending order or in that of first occurrences.
+// The distinct slices along the first axis.
 Reference Different(bool sorted, bool counts) {
   return [=](const Arrays& in) {
-    const std::vector<double>& x = in[0].values;
-    std::vector<double> order;
-    std::map<double, double> first, number;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      if (first.emplace(x[i], static_cast<double>(i)).second) order.push_back(x[i]);
-      ++number[x[i]];
+    const std::int64_t n = in[0].shape[0];
+    using Slice = std::vector<double>;
+    std::vector<Slice> slices, order;
+    std::map<Slice, double> first, number;
+    const auto width = static_cast<std::ptrdiff_t>(in[0].values.size()) / n;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto begin = in[0].values.begin() + i * width;
+      slices.emplace_back(begin, begin + width);
+      if (first.emplace(slices.back(), static_cast<double>(i)).second)
+        order.push_back(slices.back());
+      ++number[slices.back()];
     }
     if (sorted) std::sort(order.begin(), order.end());
-    const auto line = [&](const std::function<double(double)>& of) {
-      Array array = Make(in[0].shape, [](const Index&) { return 0.0; });
+    const auto line = [&](const std::function<double(const Slice&)>& of) {
+      Array array = Make({n}, [](const Index&) { return 0.0; });
       for (std::size_t i = 0; i < order.size(); ++i) array.values[i] = of(order[i]);
       return array;
     };
-    Arrays results = {line([](double v) { return v; }), line([&](double v) { return first[v]; }),
-                      Make(in[0].shape,
+    Array distinct = Make(in[0].shape, [](const Index&) { return 0.0; });
+    auto to = distinct.values.begin();
+    for (const Slice& slice : order) to = std::copy(slice.begin(), slice.end(), to);
+    Arrays results = {distinct, line([&](const Slice& s) { return first[s]; }),
+                      Make({n},
                            [&](const Index& i) {
-                             const auto at = std::find(order.begin(), order.end(), in[0](i));
+                             const auto& slice = slices[static_cast<std::size_t>(i[0])];
+                             const auto at = std::find(order.begin(), order.end(), slice);
                              return static_cast<double>(at - order.begin());
                            }),
                       Array{{1}, {static_cast<double>(order.size())}}};
-    if (counts) results.push_back(line([&](double v) { return number[v]; }));
+    if (counts) results.push_back(line([&](const Slice& s) { return number[s]; }));
     return results;
   };
 }
@@ -255,6 +265,18 @@ void AddSearches(std::vector<OpCase>* cases) {
                           Different(sorted, counts)});
     }
   }
+  for (const Shape& shape : {Shape{5, 0}, {1, 3}, {40, 1}, {70, 3}, {9, 2, 2}}) {
+    for (const bool sorted : {true, false})
+      cases->push_back(
+          {StrCat("unique_slices_", StrJoin(shape, "_"), sorted ? "_sorted" : ""),
+           {I("x", shape, 0, 2)},
+           StrCat("unique(%x, sorted=", sorted ? "True" : "False", ", return_counts=True)"),
+           Different(sorted, true)});
+  }
+  cases->push_back({"unique_slices_of_floats",
+                    {With(F("x", {4, 2}), {0.5, -kInf, 0.5, kInf, 0.5, -kInf, -1, 3})},
+                    "unique(%x, return_counts=True)",
+                    Different(true, true)});
   cases->push_back({"unique_floats",
                     {With(F("x", {6}), {0.5, -kInf, 0.5, kInf, -1, -kInf})},
                     "unique(%x, return_counts=True)",
