@@ -6,8 +6,10 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/call_op.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/matmul/einsum_rules.h"
+#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -21,6 +23,12 @@ struct Operand {
   Labels labels;  // one per axis, each once
 };
 
+// An axis of an input.
+struct Axis {
+  Dim extent;
+  std::size_t input, place;
+};
+
 bool Has(const Labels& labels, int label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
@@ -32,6 +40,7 @@ class Equation {
     for (std::size_t i = 0; i < node.num_inputs(); ++i)
       ranks.push_back(static_cast<std::size_t>(RankOf(node.input(i))));
     const ops::EinsumAxes axes = ops::ParseEinsum(text, ranks);
+    FindAxes(axes.operands);
     for (std::size_t i = 0; i < ranks.size(); ++i) Add(node.input(i), axes.operands[i]);
     output_ = axes.result;
   }
@@ -57,16 +66,37 @@ class Equation {
     return Has(output_, label);
   }
 
-  void Add(const Expr& value, const Labels& labels) {
+  // The axis that says a label's extent: one of a number above 1, else one that is no number.
+  void FindAxes(const std::vector<Labels>& operands) {
+    const auto worth = [](const Dim& extent) {
+      return extent == Dim(1) ? 0 : extent.is_static() ? 2 : 1;
+    };
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const std::vector<Dim> shape = DimsOf(node_.input(i));
+      for (std::size_t d = 0; d < shape.size(); ++d) {
+        const Axis axis = {shape[d], i, d};
+        Axis& known = axes_.emplace(operands[i][d], axis).first->second;
+        if (worth(axis.extent) > worth(known.extent)) known = axis;
+      }
+    }
+  }
+
+  // Extents of two names, or of a name and a number, must be equal in each run.
+  void Add(Expr value, const Labels& labels) {
     const std::vector<Dim> shape = DimsOf(value);
     for (std::size_t d = 0; d < labels.size(); ++d) {
-      Dim& extent = extents_.emplace(labels[d], shape[d]).first->second;
-      if (extent == Dim(1)) extent = shape[d];
-      if (shape[d] == Dim(1) || shape[d] == extent) continue;
-      const std::string both = StrCat("a label stands for the extents ", extent.ToString(), " and ",
-                                      shape[d].ToString());
-      if (extent.is_static() && shape[d].is_static()) throw InvalidArgument(both);
-      throw Unimplemented(both + ", which must be known to be one");
+      const Axis& of = axes_.at(labels[d]);
+      if (shape[d] == Dim(1) || shape[d] == of.extent) continue;
+      if (of.extent.is_static() && shape[d].is_static())
+        throw InvalidArgument(StrCat("a label stands for the extents ", of.extent.ToString(),
+                                     " and ", shape[d].ToString()));
+      const auto at = [](std::size_t axis) { return static_cast<std::int64_t>(axis); };
+      value = node_.Typed(
+          ops::CallOp("reshape_like", {value, node_.input(of.input)},
+                      attrs::Attrs::Make(ops::ReshapeLikeAttrs{.lhs_begin = at(d),
+                                                               .lhs_end = at(d + 1),
+                                                               .rhs_begin = at(of.place),
+                                                               .rhs_end = at(of.place + 1)})));
     }
     operands_.push_back(Diagonal({value, labels}));
   }
@@ -188,14 +218,14 @@ class Equation {
   // Repeats axes of extent 1 that stand for longer ones.
   Operand Broadcast(const Operand& operand) {
     std::vector<Dim> shape;
-    for (const int label : operand.labels) shape.push_back(extents_.at(label));
+    for (const int label : operand.labels) shape.push_back(axes_.at(label).extent);
     if (shape == DimsOf(operand.value)) return operand;
     return {node_.Typed(BroadcastTo(node_.extents(), operand.value, shape)), operand.labels};
   }
 
   Node& node_;
   std::vector<Operand> operands_;
-  std::map<int, Dim> extents_;
+  std::map<int, Axis> axes_;  // by label
   Labels output_;
 };
 
@@ -207,9 +237,6 @@ std::vector<Expr> Einsum(Node& node) {
 
 }  // namespace
 
-void AddEinsumConverters(ConverterTable* table) {
-  (*table)["Einsum"] = Converter(Einsum).With(
-      {.other = "an extent that two inputs have has one name in both, or is known at import"});
-}
+void AddEinsumConverters(ConverterTable* table) { (*table)["Einsum"] = Einsum; }
 
 }  // namespace tenon::onnx_import

@@ -57,9 +57,12 @@ void ReshapeLike(TypeCall& call) {
   std::vector<Dim> shape(x->shape.begin(), x->shape.begin() + lhs_begin);
   shape.insert(shape.end(), like->shape.begin() + rhs_begin, like->shape.begin() + rhs_end);
   shape.insert(shape.end(), x->shape.begin() + lhs_end, x->shape.end());
-  const Dim from = Product(x->shape);
-  const Dim to = Product(shape);
-  if (call.Differ(from, to)) call.Refuse("the two shapes have different numbers of elements");
+  // The axes that stay say nothing where one of them is 0.
+  const auto part = [](const std::vector<Dim>& of, std::int64_t begin, std::int64_t end) {
+    return Product(std::vector<Dim>(of.begin() + begin, of.begin() + end));
+  };
+  if (call.Differ(part(x->shape, lhs_begin, lhs_end), part(like->shape, rhs_begin, rhs_end)))
+    call.Refuse("the two shapes have different numbers of elements");
   call.LearnResult(TensorType(std::move(shape), x->dtype));
 }
 

@@ -83,13 +83,50 @@ TEST(AnyExtentTest, EinsumTakesVariables) {
   }
 }
 
-TEST(AnyExtentTest, ALabelOfTwoVariablesIsRefused) {
+Model SumOf(const char* equation, const Names& a, const Names& b) {
   Model model;
-  NamedInput(NamedInput(model, "a", {"n"}), "b", {"m"}).Output("y");
-  SetString(model.Node("Einsum", {"a", "b"}, {"y"}, "sum"), "equation", "i,i->");
-  EXPECT_THAT(
-      MessageOf(ImportOnnx(model.Bytes(), AnyShapes()), absl::StatusCode::kUnimplemented),
-      AllOf(HasSubstr("sum (Einsum)"), HasSubstr("the extents n and m, which must be known")));
+  NamedInput(NamedInput(model, "a", a), "b", b).Output("y");
+  SetString(model.Node("Einsum", {"a", "b"}, {"y"}, "sum"), "equation", equation);
+  return model;
+}
+runtime::Inputs Operands(const Shape& a, const Shape& b) {
+  return {{"a", Random(a, 1)}, {"b", Random(b, 2)}};
+}
+
+// Extents that are all but one equal, or that have the same product, are no less different.
+TEST(AnyExtentTest, ALabelOfTwoVariablesHasOneExtentInEachRun) {
+  const struct {
+    const char* equation;
+    Names a, b;
+    std::vector<std::pair<Shape, Shape>> right, wrong;
+  } cases[] = {
+      {"bij,bjk->bik",
+       {"b", "i", "#j"},
+       {"b", "#j2", "k"},
+       {{{2, 3, 4}, {2, 4, 5}}, {{1, 6, 1}, {1, 1, 9}}, {{2, 3, 0}, {2, 0, 4}}},
+       {{{2, 3, 4}, {2, 5, 5}}, {{2, 3, 4}, {2, 0, 5}}, {{2, 3, 4}, {2, 1, 5}}}},
+      {"ij,ij->i",
+       {"#n", "#m"},
+       {"#p", "#q"},
+       {{{3, 4}, {3, 4}}, {{0, 4}, {0, 4}}, {{3, 0}, {3, 0}}},
+       {{{2, 6}, {3, 4}}, {{2, 0}, {3, 0}}, {{0, 2}, {0, 3}}}},
+      {"i,i->", {"n"}, {"7"}, {{{7}, {7}}}, {{{6}, {7}}, {{1}, {7}}}},
+      {"ii,ij->j", {"n", "m"}, {"5", "k"}, {{{5, 5}, {5, 2}}}, {{{5, 4}, {5, 2}}}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.equation);
+    const Model model = SumOf(c.equation, c.a, c.b);
+    std::vector<runtime::Inputs> runs;
+    for (const auto& [a, b] : c.right) runs.push_back(Operands(a, b));
+    ExpectRightForAll(model, runs);
+    const Executable exe =
+        ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+    for (const auto& [a, b] : c.wrong) {
+      const auto run = exe.Run(Operands(a, b));
+      EXPECT_THAT(std::string(run.status().message()), HasSubstr("sum (Einsum)"))
+          << ShapeToString(a) << ShapeToString(b);
+    }
+  }
 }
 
 struct Gathering {
