@@ -60,6 +60,7 @@ struct OnnxModel::State {
   NamedValues initializers;
   NarrowValues narrow;  // those initializers that wider types carry
   std::vector<ir::InputSpec> inputs, initialized_inputs;
+  std::optional<Error> missing;  // operators that are not known
 };
 
 namespace {
@@ -271,7 +272,7 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
   if (!model.has_graph()) throw DataLoss(StrCat(source, " holds no graph"));
   state->opset = OpsetOf(model.opset_import(), 0, source);
   state->functions = LocalFunctions(model, state->opset);
-  ReportMissing(model.graph(), state->functions, source);
+  state->missing = MissingOperators(model.graph(), state->functions, source);
   SortNodes(model.mutable_graph());
   ExternalData files(folder);
   for (int i = 0; i < model.graph().initializer_size(); ++i) {
@@ -336,9 +337,22 @@ absl::StatusOr<ir::Module> OnnxModel::Import(const ImportOptions& options) const
           return options.constants.contains(input.name) || options.shapes.contains(input.name) ||
                  options.extents.contains(input.name);
         });
-    return Importer(state_->proto.graph(), {state_->opset, &state_->functions, state_->narrow},
-                    state_->initializers, inputs, options, state_->source)
-        .Import();
+    const std::optional<Error>& missing = state_->missing;
+    const Error* const said = missing ? &*missing : nullptr;
+    std::optional<Importer> importer;
+    try {
+      importer.emplace(state_->proto.graph(),
+                       GraphImporter::Meaning{.opset = state_->opset,
+                                              .functions = &state_->functions,
+                                              .narrow = state_->narrow,
+                                              .missing = said},
+                       state_->initializers, inputs, options, state_->source);
+    } catch (const Error&) {
+      // What the model lacks matters more than what it is given.
+      if (missing) throw Error(*missing);
+      throw;
+    }
+    return importer->Import();
   });
 }
 

@@ -24,8 +24,8 @@ namespace tenon::onnx_import {
 class OnnxModel {
  public:
   // Errors: NotFound for a missing file; DataLoss for a file that is not a complete model;
-  // Unimplemented for an opset out of range, and for missing operators, listing each with its
-  // nodes; InvalidArgument, naming the initializer or input, for everything else.
+  // Unimplemented for an opset out of range; InvalidArgument, naming the initializer or input, for
+  // everything else.
   //
   // The file is mapped, not read, and its weights are copied once. Aligned weights in separate
   // files ("external data", only from the model's folder) are used in place: these files must not
@@ -41,8 +41,9 @@ class OnnxModel {
   const std::vector<ir::InputSpec>& initialized_inputs() const;
   // The names of the results, in the order of those of @main's body.
   std::vector<std::string> results() const;
-  // Errors: InvalidArgument, naming the input, for shapes that are missing or do not fit, and
-  // naming the node for everything else.
+  // Errors: Unimplemented for operators that are not known, listing each with its nodes;
+  // InvalidArgument, naming the input, for shapes that are missing or do not fit; naming the node
+  // for everything else. One error names all operators and nodes.
   absl::StatusOr<ir::Module> Import(const ImportOptions& options) const;
 
  private:

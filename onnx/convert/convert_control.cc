@@ -7,6 +7,7 @@
 // types; then it is unrolled, too. Where it is known only at run time whether an unrolled turn
 // runs, the turn is computed and its values are selected.
 #include <algorithm>
+#include <exception>
 #include <functional>
 
 #include "tenon/onnx/convert/converters.h"
@@ -14,6 +15,7 @@
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/onnx/convert/open_extents.h"
+#include "tenon/onnx/convert/refusals.h"
 #include "tenon/onnx/convert/run_time_loop.h"
 #include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
@@ -75,8 +77,11 @@ std::vector<Expr> If(Node& node) {
   const auto known = KnownCondition(node.input(0));
   if (known) return node.Inlined(*known ? yes : no, {});
   const Expr condition = node.Typed(ops::Reshape(node.input(0), Ints{}));
-  std::vector<Expr> selected = BranchOfUnknown(node, yes);
-  std::vector<Expr> others = BranchOfUnknown(node, no);
+  std::vector<Expr> selected, others;
+  Refusals refusals;
+  refusals.Try([&] { selected = BranchOfUnknown(node, yes); });
+  refusals.Try([&] { others = BranchOfUnknown(node, no); });
+  refusals.ThrowIfAny("the node");
   // Values that are there anyway are selected, which fuses with what reads them.
   const auto is_there = [&](const Expr& value) {
     return value.kind() == ir::ExprKind::kConstant || node.IsAround(value);
@@ -228,6 +233,7 @@ std::vector<Expr> Loop(Node& node) {
     if (auto results = Unrolled(node, form, false)) return *std::move(results);
   }
   std::optional<Error> why_no_function;
+  std::exception_ptr thrown;
   try {
     if (auto results = LoopOfLists(node, Loop)) return *std::move(results);
     if (auto results = LoopAtRunTime(node, form)) return *std::move(results);
@@ -235,13 +241,14 @@ std::vector<Expr> Loop(Node& node) {
     const bool may_unroll = form.count || !form.counts;
     if (error.code() == absl::StatusCode::kInternal || !may_unroll) throw;
     why_no_function = error;
+    thrown = std::current_exception();
   }
   try {
     return *Unrolled(node, form, true);
   } catch (Error& error) {
     // A mistake of the body is one of each turn.
     if (why_no_function && why_no_function->code() == absl::StatusCode::kInvalidArgument)
-      throw Error(*why_no_function);
+      std::rethrow_exception(thrown);
     if (why_no_function)
       error.AddNote(StrCat("the loop is unrolled, for a run cannot count its turns: ",
                            why_no_function->message()));

@@ -75,9 +75,6 @@ class AtEnd {
   const End end_;
 };
 
-// Thrown for a node that reads a value without a type, which a refused node would have made.
-struct AfterRefusal {};
-
 using MissingNodes = std::map<std::string, std::vector<std::string>>;
 
 // Functions may call one another in chains of any length, so their bodies wait in a list.
@@ -105,8 +102,8 @@ struct MissingSearch {
 
 }  // namespace
 
-void ReportMissing(const onnx::GraphProto& graph, const LocalFunctions& functions,
-                   const std::string& source) {
+std::optional<Error> MissingOperators(const onnx::GraphProto& graph,
+                                      const LocalFunctions& functions, const std::string& source) {
   MissingSearch search{functions, {}, {}, {}};
   search.Collect(graph);
   while (!search.called.empty()) {
@@ -115,7 +112,7 @@ void ReportMissing(const onnx::GraphProto& graph, const LocalFunctions& function
     search.Collect(function->body);
   }
   const MissingNodes& missing = search.missing;
-  if (missing.empty()) return;
+  if (missing.empty()) return std::nullopt;
   std::string list;
   bool is_of_others = false;
   for (const auto& [type, nodes] : missing) {
@@ -126,16 +123,17 @@ void ReportMissing(const onnx::GraphProto& graph, const LocalFunctions& function
   }
   if (is_of_others)
     StrAppend(&list, "\noperators of other domains are registered by plug-ins, under DOMAIN.TYPE");
-  throw Unimplemented(StrCat(source, " uses ", missing.size(),
-                             missing.size() == 1 ? " operator" : " operators",
-                             " that cannot be imported:", list));
+  return Unimplemented(StrCat(source, " uses ", missing.size(),
+                              missing.size() == 1 ? " operator" : " operators",
+                              " that cannot be imported:", list));
 }
 
 const Expr* GraphImporter::Find(const std::string& name) const {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if (const auto found = scope->find(name); found != scope->end()) return &found->second;
+    if (const auto found = scope->values.find(name); found != scope->values.end())
+      return &found->second;
+    if (scope->refusals.IsMissing(name)) throw AfterRefusal{};
   }
-  if (calls_.empty() && refusals_ && refusals_->IsMissing(name)) throw AfterRefusal{};
   return nullptr;
 }
 
@@ -143,17 +141,13 @@ std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValu
   for (const auto& [name, value] : values) {
     if (value) extents_.Add(value);
   }
-  if (scopes_.empty() && calls_.empty()) refusals_.emplace(graph, values);
-  scopes_.push_back(std::move(values));
+  const bool is_model = scopes_.empty() && calls_.empty();
+  scopes_.push_back({std::move(values)});
   const AtEnd leave([this] { scopes_.pop_back(); });
-  for (const onnx::NodeProto& node : graph.node()) {
-    if (IsInModelItself()) {
-      ConvertOrGoOn(node);
-    } else {
-      Convert(node);
-    }
-  }
-  if (IsInModelItself() && !refusals_->empty()) refusals_->Throw();
+  if (is_model && meaning_.missing != nullptr) scopes_.back().refusals.Add(*meaning_.missing);
+  for (const onnx::NodeProto& node : graph.node()) ConvertOrGoOn(node, graph);
+  const Refusals& refusals = scopes_.back().refusals;
+  if (!refusals.empty()) refusals.ThrowIfAny(is_model ? "the model" : "the graph");
   std::vector<Expr> outputs;
   for (const onnx::ValueInfoProto& output : graph.output()) {
     const Expr* found = Find(output.name());
@@ -220,7 +214,7 @@ std::vector<Expr> GraphImporter::Expand(const LocalFunction& function, const onn
   inputs.resize(declared);  // those that are left out are null
   for (std::size_t i = 0; i < declared; ++i)
     values[body->input(static_cast<int>(i)).name()] = inputs[i];
-  std::vector<NamedValues> caller_scopes;
+  std::deque<Scope> caller_scopes;
   caller_scopes.swap(scopes_);
   const int caller_opset = std::exchange(meaning_.opset, function.opset);
   calls_.push_back(&function);
@@ -236,6 +230,10 @@ std::vector<Expr> GraphImporter::Expand(const LocalFunction& function, const onn
 std::vector<Expr> GraphImporter::OutputsOf(const onnx::NodeProto& proto,
                                            const std::vector<Expr>& inputs) {
   const Handler handler = HandlerOf(proto, meaning_.functions);
+  if (!handler.exists()) {
+    CheckInvariant(meaning_.missing != nullptr, "operators that are not known are found first");
+    throw AfterRefusal{};
+  }
   if (handler.function != nullptr) return Expand(*handler.function, proto, inputs);
   std::optional<std::unordered_set<Expr, ir::ExprHash>> around;
   Node node(
@@ -259,8 +257,8 @@ std::vector<Expr> GraphImporter::OutputsOf(const onnx::NodeProto& proto,
 
 std::unordered_set<Expr, ir::ExprHash> GraphImporter::NamedExprs() const {
   std::unordered_set<Expr, ir::ExprHash> named;
-  for (const NamedValues& scope : scopes_) {
-    for (const auto& [name, value] : scope) {
+  for (const Scope& scope : scopes_) {
+    for (const auto& [name, value] : scope.values) {
       if (!value) continue;
       named.insert(value);
       if (const auto* sequence = value.As<ir::TupleNode>())
@@ -300,26 +298,21 @@ std::string GraphImporter::OriginsOf(const std::vector<Expr>& values) const {
                                "; the model can be ended before this node");
 }
 
-bool GraphImporter::IsInModelItself() const { return scopes_.size() == 1 && calls_.empty(); }
-
-void GraphImporter::ConvertOrGoOn(const onnx::NodeProto& proto) {
-  try {
-    Convert(proto);
-    return;
-  } catch (const Error& error) {
-    if (error.code() == absl::StatusCode::kInternal) throw;
-    refusals_->Add(error);
-    // All nodes after this one would be refused for it, too.
-    if (converted_ > kMaxNodes || budget_.expressions < 0) refusals_->Throw();
-  } catch (const AfterRefusal&) {  // nothing is known of this node
-  }
+void GraphImporter::ConvertOrGoOn(const onnx::NodeProto& proto, const onnx::GraphProto& graph) {
+  const std::size_t depth = scopes_.size();
+  if (scopes_.back().refusals.Try([&] { Convert(proto); })) return;
+  CheckInvariant(scopes_.size() == depth, "a refused node leaves no graph");
+  Scope& scope = scopes_.back();
+  // All nodes after this one would be refused for it, too.
+  if (converted_ > kMaxNodes || budget_.expressions < 0) scope.refusals.ThrowIfAny("the graph");
+  if (!scope.stand_ins) scope.stand_ins.emplace(graph, scope.values);
   for (const std::string& name : proto.output()) {
-    if (name.empty() || scopes_.back().contains(name)) continue;
-    if (const Expr value = refusals_->StandIn(name)) {
+    if (name.empty() || scope.values.contains(name)) continue;
+    if (const Expr value = scope.stand_ins->Of(name)) {
       extents_.Add(value);
-      scopes_.back().emplace(name, value);
+      scope.values.emplace(name, value);
     } else {
-      refusals_->AddMissing(name);
+      scope.refusals.AddMissing(name);
     }
   }
 }
@@ -346,15 +339,16 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
       if (proto.output(i).empty()) continue;
       if (static_cast<std::size_t>(i) >= outputs.size())
         throw Unimplemented(StrCat("output ", i, " is not supported"));
-      if (!scopes_.back().emplace(proto.output(i), outputs[static_cast<std::size_t>(i)]).second)
+      if (!scopes_.back()
+               .values.emplace(proto.output(i), outputs[static_cast<std::size_t>(i)])
+               .second)
         throw InvalidArgument(StrCat("the value ", proto.output(i), " is made twice"));
     }
   } catch (const Error& error) {
-    Error named(error.code(), StrCat(what, ": ", error.message()));
-    for (const std::string& note : error.notes()) named.AddNote(note);
+    std::vector<std::string> notes;
     if (std::string origins = OriginsOf(inputs); !origins.empty())
-      named.AddNote(std::move(origins));
-    throw named;
+      notes.push_back(std::move(origins));
+    ThrowWithPlace(error, what, notes);
   }
 }
 

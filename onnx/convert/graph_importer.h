@@ -38,23 +38,30 @@ class GraphImporter {
     NarrowValues narrow = {};
     // Gets the functions that loops become; null where the module may have no control flow.
     LoopFunctions* loops = nullptr;
+    // What to say of operators that are not known, where there are any.
+    const Error* missing = nullptr;
   };
   // `functions` and `evaluate` must outlive the importer.
   GraphImporter(Meaning meaning, const passes::ConstantEvaluator& evaluate, ImportBudget budget)
       : meaning_(std::move(meaning)), evaluate_(evaluate), budget_(budget) {}
 
   // The outputs of the graph; its inputs and initializers are among `values`. Throws
-  // InvalidArgument or Unimplemented, naming the node, or all nodes of the graph that are refused,
-  // as far as the types of what these read are known.
+  // InvalidArgument or Unimplemented, naming the node, or all nodes that are refused, as far as the
+  // types of what these read are known.
   std::vector<Expr> Import(const onnx::GraphProto& graph, NamedValues values);
 
  private:
+  // A graph that is being imported.
+  struct Scope {
+    NamedValues values;
+    Refusals refusals = {};
+    std::optional<StandIns> stand_ins = std::nullopt;
+  };
+
   const Expr* Find(const std::string& name) const;
   void Convert(const onnx::NodeProto& proto);
-  // The same for a node of the model's own graph: a refusal is kept for the end.
-  void ConvertOrGoOn(const onnx::NodeProto& proto);
-  // Not in a graph of a node or of a function.
-  bool IsInModelItself() const;
+  // The same; a refusal is kept for the end of the graph.
+  void ConvertOrGoOn(const onnx::NodeProto& proto, const onnx::GraphProto& graph);
   // The outputs of the node, by a converter, as a function or as a registered operator.
   std::vector<Expr> OutputsOf(const onnx::NodeProto& proto, const std::vector<Expr>& inputs);
   // The body of a function with the attributes of a call, which lives as long as this.
@@ -78,7 +85,7 @@ class GraphImporter {
 
   Meaning meaning_;
   const passes::ConstantEvaluator& evaluate_;
-  std::vector<NamedValues> scopes_;  // the innermost last
+  std::deque<Scope> scopes_;  // the innermost last; those around it are not moved
   std::unordered_map<const onnx::GraphProto*, NamedValues> initializers_;
   // The bodies of functions with the attributes of their calls; a deque does not move them.
   std::deque<onnx::GraphProto> bodies_;
@@ -88,14 +95,13 @@ class GraphImporter {
   ImportBudget budget_;
   std::size_t converted_ = 0;
   KnownExtents extents_;
-  std::optional<Refusals> refusals_;
   std::map<std::string, std::string> origins_;  // of extents that values decide, by variable: nodes
 };
 
-// Throws Unimplemented when an operator of the graph, of an inner one or of a function that it
-// calls cannot be imported. The error lists all of these with their nodes.
-void ReportMissing(const onnx::GraphProto& graph, const LocalFunctions& functions,
-                   const std::string& source);
+// What to say where an operator of the graph, of an inner one or of a function that it calls is not
+// known. The error lists all of these with their nodes.
+std::optional<Error> MissingOperators(const onnx::GraphProto& graph,
+                                      const LocalFunctions& functions, const std::string& source);
 
 }  // namespace tenon::onnx_import
 

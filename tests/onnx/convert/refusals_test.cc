@@ -1,6 +1,7 @@
 // Models with several problems: one error names all nodes that are refused, and no node that would
 // be right without the others.
 #include "tenon/tests/onnx/any_shapes.h"
+#include "tenon/tests/onnx/subgraphs.h"
 
 namespace tenon::onnx_import {
 namespace {
@@ -111,6 +112,107 @@ TEST(RefusalsTest, ABranchMayReadARefusedValue) {
   }
   EXPECT_THAT(MessageOf(Imported(model), kUnimplemented),
               AllOf(HasSubstr("node_a (Relu)"), Not(HasSubstr("choice"))));
+}
+
+// A graph inside a node that has two refused nodes, and one that reads a result of them.
+void AddTwoRefused(onnx::GraphProto* graph, const std::string& x, const std::string& prefix) {
+  for (const char* name : {"p", "q"}) {
+    NodeProto& node = Add(graph, "Relu", {x}, {prefix + name});
+    node.set_name(StrCat("node_", prefix, name));
+    SetInt(node, "no_such", 2);
+  }
+  Add(graph, "Add", {prefix + "p", prefix + "q"}, {prefix + "r"}).set_name("reads");
+}
+
+TEST(RefusalsTest, BothBranchesOfAnIfNameAllTheirProblems) {
+  Model model;
+  model.Input("x", {2, 3}).Input("is", {}, TensorProto::BOOL).Output("y").Output("b");
+  NodeProto& choice = model.Node("If", {"is"}, {"y"}, "choice");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    onnx::GraphProto* branch = GraphOf(choice, name);
+    const std::string prefix(name, 4);
+    AddTwoRefused(branch, "x", prefix);
+    Gives(branch, {prefix + "r"});
+  }
+  AddRefused(model, "x", "b");
+  const std::string message = MessageOf(Imported(model), kUnimplemented);
+  EXPECT_THAT(message, AllOf(HasSubstr("the model has 5 problems:"), Not(HasSubstr("reads"))));
+  for (const char* node : {"thenp", "thenq", "elsep", "elseq"})
+    EXPECT_THAT(message, HasSubstr(StrCat("\n  in the node choice (If): in the node node_", node,
+                                          " (Relu): ")));
+  EXPECT_THAT(message, HasSubstr("\n  in the node node_b (Relu): "));
+}
+
+TEST(RefusalsTest, ALoopNamesAllProblemsOfItsBodyOnce) {
+  for (const std::int64_t turns : {3, 300}) {
+    Model model;
+    model.Input("x", {2, 3}).Integers("n", {turns}).Output("y");
+    NodeProto& loop = model.Node("Loop", {"n", "", "x"}, {"y"}, "loop");
+    onnx::GraphProto* body = GraphOf(loop, "body");
+    Takes(body, {"turn", "holds", "v"});
+    AddTwoRefused(body, "v", "");
+    Gives(body, {"holds", "r"});
+    const std::string message = MessageOf(Imported(model), kUnimplemented);
+    EXPECT_THAT(message, AllOf(HasSubstr("the model has 2 problems:"),
+                               HasSubstr("\n  in the node loop (Loop): in the node node_p (Relu)"),
+                               HasSubstr("\n  in the node loop (Loop): in the node node_q (Relu)"),
+                               Not(HasSubstr("reads"))));
+  }
+}
+
+TEST(RefusalsTest, AFunctionNamesAllProblemsOfItsBody) {
+  Model model(18);
+  model.Input("x", {2, 3}).Output("y");
+  model.proto.add_opset_import()->set_domain("made");
+  model.proto.mutable_opset_import(1)->set_version(1);
+  onnx::FunctionProto* function = model.proto.add_functions();
+  function->set_name("Twice");
+  function->set_domain("made");
+  function->add_input("v");
+  function->add_output("r");
+  onnx::GraphProto body;
+  AddTwoRefused(&body, "v", "");
+  *function->mutable_node() = body.node();
+  model.Node("Twice", {"x"}, {"y"}, "calls", "made");
+  EXPECT_THAT(MessageOf(Imported(model), kUnimplemented),
+              AllOf(HasSubstr("the model has 2 problems:"),
+                    HasSubstr("\n  in the node calls (Twice): in the node node_p (Relu): "),
+                    HasSubstr("\n  in the node calls (Twice): in the node node_q (Relu): "),
+                    Not(HasSubstr("reads"))));
+}
+
+TEST(RefusalsTest, OperatorsThatAreNotKnownHideNoOtherProblem) {
+  Model model;
+  model.Input("x", {2, 3}).Input("is", {}, TensorProto::BOOL);
+  model.Output("a").Output("b").Output("c");
+  model.Node("Nope", {"x"}, {"n"}, "first");
+  model.Node("Relu", {"n"}, {"a"}, "reads");
+  AddRefused(model, "x", "b");
+  NodeProto& choice = model.Node("If", {"is"}, {"c"}, "choice");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    onnx::GraphProto* branch = GraphOf(choice, name);
+    Add(branch, "Nada", {"x"}, {StrCat(name, "_m")}).set_name(StrCat("in_", name));
+    Gives(branch, {StrCat(name, "_m")});
+  }
+  const std::string message = MessageOf(Imported(model), kUnimplemented);
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("the model has 2 problems:\n  "),
+                    HasSubstr("uses 2 operators that cannot be imported:\n      "
+                              "Nada (in_then_branch, in_else_branch)\n      Nope (first)\n  "
+                              "in the node node_b (Relu): "),
+                    Not(HasSubstr("reads")), Not(HasSubstr("choice"))));
+}
+
+// Nothing but these: no list of one.
+TEST(RefusalsTest, OperatorsThatAreNotKnownAreSaidAlone) {
+  Model model;
+  model.Input("x", {2, -1}).Output("x2").Node("Nope", {"x"}, {"n"}, "first");
+  model.Node("Relu", {"x"}, {"x2"});
+  // Neither the extents that are not given nor that nothing reads the result matter.
+  for (const auto& shapes : {std::map<std::string, Shape>{}, {{"x", {2, 3}}}})
+    EXPECT_THAT(MessageOf(Imported(model, shapes), kUnimplemented),
+                AllOf(HasSubstr("uses 1 operator that cannot be imported:\n  Nope (first)"),
+                      Not(HasSubstr("problems"))));
 }
 
 TEST(RefusalsTest, ManyProblemsAreCounted) {
