@@ -110,7 +110,7 @@ Expr ByScaleValues(Node& node) {
   how.rounding_method = "floor";
   Ints axes;
   for (std::int64_t axis = 0; axis < RankOf(node.input(0)); ++axis) axes.push_back(axis);
-  return ResizedByScaleValues(node, node.input(0), axes, node.input(1), how);
+  return ResizedByScaleValues(node, node.input(0), axes, node.input(1), {.attrs = how});
 }
 
 std::vector<Expr> Upsample(Node& node) {
@@ -161,7 +161,6 @@ std::vector<Expr> Resize(Node& node) {
   how.cubic_alpha = node.Float("cubic_coeff_a", -0.75);
   how.cubic_exclude = node.Int("exclude_outside", 0);
   how.extrapolation_value = node.Float("extrapolation_value", 0);
-  const bool antialias = node.Int("antialias", 0) != 0;
   if (how.cubic_exclude != 0 && how.method != "cubic") how.cubic_exclude = 0;
 
   Ints axes;
@@ -171,13 +170,18 @@ std::vector<Expr> Resize(Node& node) {
     for (const std::int64_t axis : *given) axes.push_back(ops::NormalAxis(axis, dims.size()));
   }
   const bool crops = how.coordinate_transformation_mode == "tf_crop_and_resize";
-  if (!crops && !antialias && node.has_input(2) && DependsOnInputs(node.input(2))) {
+  const bool antialias = node.Int("antialias", 0) != 0 && how.method != "nearest_neighbor";
+  const ResizeByValues by_values{.attrs = how,
+                                 .antialias = antialias,
+                                 .excludes_outside = node.Int("exclude_outside", 0) != 0};
+  if (!crops && node.has_input(2) && DependsOnInputs(node.input(2))) {
     node.Ignore("keep_aspect_ratio_policy");
-    return {ResizedByScaleValues(node, x, axes, node.input(2), how)};
+    return {ResizedByScaleValues(node, x, axes, node.input(2), by_values)};
   }
   const bool computes_sizes = node.has_input(3) && DependsOnInputs(node.input(3));
-  if ((!IsStatic(dims) || computes_sizes) && !crops && !antialias)
-    return {node.Typed(ResizedOverVariables(node, axes, how))};
+  if ((!IsStatic(dims) || computes_sizes) && !crops)
+    return {node.Typed(antialias ? AntialiasedOverVariables(node, axes, by_values)
+                                 : ResizedOverVariables(node, axes, how))};
   const Shape shape = ShapeOf(x);
   Target target = WholeOf(shape);
   if (crops) {
@@ -205,13 +209,13 @@ std::vector<Expr> Resize(Node& node) {
   // Sizes may be 0, of which no scale can be made.
   if (std::ranges::find(target.size, 0) != target.size.end())
     return {ZerosOf(target.size, DataTypeOf(x))};
-  if (antialias && how.method != "nearest_neighbor") {
+  if (antialias) {
     AntialiasedResize resize{.size = target.size,
                              .scale = target.scale,
                              .transformation = how.coordinate_transformation_mode,
                              .cubic = how.method == "cubic",
                              .alpha = how.cubic_alpha,
-                             .excludes_outside = node.Int("exclude_outside", 0) != 0};
+                             .excludes_outside = by_values.excludes_outside};
     return {Antialiased(node, x, resize)};
   }
   return {node.Typed(Resized(x, target, how))};
@@ -222,8 +226,8 @@ std::vector<Expr> Resize(Node& node) {
 void AddImageConverters(ConverterTable* table) {
   (*table)["Resize"] = Converter(Resize).With(
       {.known = {{1, "roi", "with tf_crop_and_resize"},
-                 {2, "scales", "with tf_crop_and_resize or antialias"},
-                 {3, "sizes", "with tf_crop_and_resize or antialias"}},
+                 {2, "scales", "with tf_crop_and_resize"},
+                 {3, "sizes", "with tf_crop_and_resize"}},
        .other = "the last three axes, any with antialias and by sizes that a run computes; by "
                 "scales that a run computes, all but the first two of three and more; not "
                 "tf_crop_and_resize and antialias together"});

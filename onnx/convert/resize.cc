@@ -136,7 +136,8 @@ Expr ResizedOverVariables(Node& node, const Ints& axes, const ops::Resize3DAttrs
   if (given.empty()) {
     if (!node.has_input(3)) throw InvalidArgument("neither scales nor sizes are given");
     const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
-    if (policy != "stretch") return ResizedInProportion(node, x, axes, node.input(3), policy, how);
+    if (policy != "stretch")
+      return ResizedInProportion(node, x, axes, node.input(3), policy, {.attrs = how});
     return ResizedToSizes(node, axes, ExtentsAt(node, 3), how);
   }
   RequireCount("scales", given.size(), axes.size());
@@ -145,6 +146,18 @@ Expr ResizedOverVariables(Node& node, const Ints& axes, const ops::Resize3DAttrs
   for (std::size_t i = 0; i < axes.size(); ++i)
     scales[static_cast<std::size_t>(axes[i])] = given[i];
   return ResizedByScales(node, x, scales, how);
+}
+
+Expr AntialiasedOverVariables(Node& node, const Ints& axes, const ResizeByValues& how) {
+  const Expr& x = node.input(0);
+  if (node.has_input(2) && !node.ConstantNumbers(2).empty()) {
+    node.Ignore("keep_aspect_ratio_policy");
+    return ResizedByScaleValues(node, x, axes, node.input(2), how);
+  }
+  if (!node.has_input(3)) throw InvalidArgument("neither scales nor sizes are given");
+  const std::string policy = node.String("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch") return ResizedInProportion(node, x, axes, node.input(3), policy, how);
+  return AntialiasedToSizes(node, x, axes, ExtentsAt(node, 3), how);
 }
 
 }  // namespace tenon::onnx_import

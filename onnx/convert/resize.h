@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tenon/onnx/convert/node.h"
+#include "tenon/onnx/convert/resize_by_values.h"
 #include "tenon/ops/image/image_attrs.h"
 
 namespace tenon::onnx_import {
@@ -24,6 +25,9 @@ Expr ResizedByScales(const Node& node, const Expr& x, const std::vector<double>&
 // Input 0 of a Resize along `axes`, by the node's scales or sizes, which may be computed from
 // extents.
 Expr ResizedOverVariables(Node& node, const Ints& axes, const ops::Resize3DAttrs& how);
+
+// The same with antialias.
+Expr AntialiasedOverVariables(Node& node, const Ints& axes, const ResizeByValues& how);
 
 }  // namespace tenon::onnx_import
 

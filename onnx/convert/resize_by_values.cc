@@ -28,18 +28,20 @@ Expr Real(double value) { return ops::Scalar(value, Float64); }
 struct Resampling {
   std::size_t axis = 0;
   Expr scale;
-  Expr count;  // int64, of the result's elements
+  Expr count;        // int64, of the result's elements
+  Dim taps = Dim();  // with antialias, for each element, where they are known
 };
 
 class Resampler {
  public:
-  Resampler(const Node& node, const ops::Resize3DAttrs& how) : node_(node), how_(how) {}
+  Resampler(const Node& node, const ResizeByValues& how) : node_(node), how_(how.attrs), by_(how) {}
 
   // `extent` is the result's, whose value is the count.
   Expr Along(const Expr& x, const Resampling& by, const Dim& extent) const {
-    const Expr in = node_.Typed(ops::Cast(node_.Typed(ExtentValue(x, by.axis)), Float64));
+    const Expr in = node_.Typed(ops::Cast(ValueOfCount(node_, DimsOf(x)[by.axis]), Float64));
     const Expr at = node_.Typed(Coordinates(by, in, extent));
     if (how_.method == "nearest_neighbor") return Taken(x, node_.Typed(Nearest(at)), in, by.axis);
+    if (by_.antialias) return Antialiased(x, at, by, in);
     const Expr first = node_.Typed(Call(ops::Known().floor, at));
     const Expr past = node_.Typed(ops::Subtract(at, first));
     return how_.method == "linear" ? Linear(x, first, past, in, by.axis)
@@ -95,8 +97,9 @@ class Resampler {
   // A weight for each element along the axis.
   Expr Weight(const Expr& values, const Expr& x, std::size_t axis) const {
     Expr weight = node_.Typed(ops::Cast(values, DataTypeOf(x)));
+    const std::int64_t rank = RankOf(values);
     for (std::int64_t d = RankOf(x) - 1; d > static_cast<std::int64_t>(axis); --d)
-      weight = node_.Typed(ops::ExpandDims(weight, 1));
+      weight = node_.Typed(ops::ExpandDims(weight, rank));
     return weight;
   }
 
@@ -109,20 +112,81 @@ class Resampler {
                                 ops::Multiply(high, Weight(past, x, axis))));
   }
 
+  Expr Compared(const Expr& op, const Expr& a, const Expr& b) const {
+    return node_.Typed(Call(op, a, b));
+  }
+
+  // How many taps reach from the last place before an element to those on either side.
+  Dim TapsOf(const Resampling& by) const {
+    if (!by.taps.is_any()) return by.taps;
+    const double reach = how_.method == "cubic" ? 2 : 1;
+    const Expr stretch = node_.Typed(ops::Divide(Real(reach), ops::Minimum(by.scale, Real(1))));
+    const Expr bounded = ops::Minimum(Call(ops::Known().ceil, stretch), Real(0x1p40));
+    // Without an element there is no scale.
+    const Expr has_none = Compared(ops::Known().less_equal, by.count, Integer(0));
+    const Expr half = node_.Typed(ops::Where(has_none, Real(1), bounded));
+    return ExtentOf(node_, node_.Typed(ops::Multiply(ops::Cast(half, Int64), Integer(2))));
+  }
+
+  // Keys' kernel at a distance in steps, or the triangle of linear.
+  Expr KernelAt(const Expr& distance) const {
+    const auto& known = ops::Known();
+    if (how_.method == "linear")
+      return node_.Typed(ops::Maximum(ops::Subtract(Real(1), distance), Real(0)));
+    const double a = how_.cubic_alpha;
+    const Expr near = Polynomial(distance, {a + 2, -(a + 3), 0, 1}),
+               far = Polynomial(distance, {a, -5 * a, 8 * a, -4 * a});
+    const Expr beyond =
+        node_.Typed(ops::Where(Compared(known.less, distance, Real(2)), node_.Typed(far), Real(0)));
+    return node_.Typed(
+        ops::Where(Compared(known.less_equal, distance, Real(1)), node_.Typed(near), beyond));
+  }
+
+  // As resize_antialias.cc has it for numbers.
+  Expr Antialiased(const Expr& x, const Expr& at, const Resampling& by, const Expr& in) const {
+    const auto& known = ops::Known();
+    const Dim taps = TapsOf(by);
+    const Expr half = node_.Typed(
+        ops::Divide(node_.Typed(ops::Cast(ValueOfCount(node_, taps), Float64)), Real(2)));
+    const Expr offsets = node_.Typed(
+        ops::Add(node_.Typed(ops::Cast(node_.Typed(Places(node_.extents(), taps)), Float64)),
+                 node_.Typed(ops::Subtract(Real(1), half))));
+    const Expr rows = node_.Typed(ops::ExpandDims(at, 1));
+    const Expr places =
+        node_.Typed(ops::Add(node_.Typed(ops::Subtract(Call(known.ceil, rows), Real(1))), offsets));
+    const Expr distance = node_.Typed(
+        ops::Multiply(node_.Typed(Call(known.abs, node_.Typed(ops::Subtract(places, rows)))),
+                      node_.Typed(ops::Minimum(by.scale, Real(1)))));
+    Expr weights = KernelAt(distance);
+    if (by_.excludes_outside) {
+      const Expr is_inside =
+          node_.Typed(Call(known.logical_and, Compared(known.greater_equal, places, Real(0)),
+                           Compared(known.less, places, in)));
+      weights = node_.Typed(ops::Where(is_inside, weights, Real(0)));
+    }
+    const Expr sum = node_.Typed(ops::Sum(weights, {.axis = Ints{1}, .keepdims = true}));
+    const Expr is_none = Compared(known.equal, sum, Real(0));
+    weights = node_.Typed(ops::Divide(weights, node_.Typed(ops::Where(is_none, Real(1), sum))));
+    const Expr tap = Taken(x, places, in, by.axis);
+    return node_.Typed(ops::Sum(node_.Typed(ops::Multiply(tap, Weight(weights, x, by.axis))),
+                                {.axis = Ints{static_cast<std::int64_t>(by.axis) + 1}}));
+  }
+
+  static Expr Polynomial(const Expr& d, std::array<double, 4> c) {
+    Expr sum = Real(c[0]);
+    for (std::size_t i = 1; i < c.size(); ++i) sum = ops::Add(ops::Multiply(sum, d), Real(c[i]));
+    return sum;
+  }
+
   // Keys, "Cubic convolution interpolation for digital image processing", 1981.
   Expr Cubic(const Expr& x, const Expr& first, const Expr& past, const Expr& in,
              std::size_t axis) const {
     const double a = how_.cubic_alpha;
-    const auto polynomial = [](const Expr& d, std::array<double, 4> c) {
-      Expr sum = Real(c[0]);
-      for (std::size_t i = 1; i < c.size(); ++i) sum = ops::Add(ops::Multiply(sum, d), Real(c[i]));
-      return sum;
-    };
     const std::array<double, 4> near = {a + 2, -(a + 3), 0, 1}, far = {a, -5 * a, 8 * a, -4 * a};
     const Expr rest = node_.Typed(ops::Subtract(Real(1), past));
-    std::array<Expr, 4> weights = {polynomial(ops::Add(past, Real(1)), far), polynomial(past, near),
-                                   polynomial(rest, near),
-                                   polynomial(ops::Add(rest, Real(1)), far)};
+    std::array<Expr, 4> weights = {Polynomial(ops::Add(past, Real(1)), far), Polynomial(past, near),
+                                   Polynomial(rest, near),
+                                   Polynomial(ops::Add(rest, Real(1)), far)};
     std::array<Expr, 4> places;
     Expr total;
     for (std::size_t tap = 0; tap < weights.size(); ++tap) {
@@ -148,25 +212,34 @@ class Resampler {
 
   const Node& node_;
   const ops::Resize3DAttrs& how_;
+  const ResizeByValues& by_;
 };
 
+// The extent of a count, which a run refuses where it is not right.
+Dim SizeOf(const Node& node, const Expr& count, const Expr& is_right, const std::string& rule) {
+  const Expr checked = node.Typed(ops::Where(is_right, count, Integer(-1)));
+  const auto* known = checked.As<ir::ConstantNode>();
+  if (known == nullptr) return ExtentOf(node, checked, false, rule);
+  const std::int64_t number = *known->data.data<std::int64_t>();
+  if (number < 0) throw InvalidArgument("the node is one " + rule);
+  return number;
+}
+
 Expr Resampled(const Node& node, const Expr& x, std::vector<Resampling> all, const Expr& is_right,
-               const std::string& rule, const ops::Resize3DAttrs& how) {
+               const std::string& rule, const ResizeByValues& how) {
   const DataType type = DataTypeOf(x);
-  const bool is_nearest = how.method == "nearest_neighbor";
-  if (!is_nearest && !type.is_float())
-    throw Unimplemented(StrCat("the mode ", how.method,
+  const bool is_nearest = how.attrs.method == "nearest_neighbor";
+  if (!is_nearest && !how.antialias && !type.is_float())
+    throw Unimplemented(StrCat("the mode ", how.attrs.method,
                                " by scales that a run computes is not "
                                "supported of ",
                                type.ToString(), "; of floats it is"));
   // Sums of 16-bit floats are rounded once.
-  const bool is_wide = is_nearest || type.bits() >= 32;
+  const bool is_wide = is_nearest || (type.is_float() && type.bits() >= 32);
   Expr y = is_wide ? x : node.Typed(ops::Cast(x, Float32));
   const Resampler resampler(node, how);
   for (const Resampling& by : all) {
-    // A run is refused where the count is below 0.
-    const Expr count = node.Typed(ops::Where(is_right, by.count, Integer(-1)));
-    y = resampler.Along(y, by, ExtentOf(node, count, false, rule));
+    y = resampler.Along(y, by, SizeOf(node, by.count, is_right, rule));
   }
   return is_wide ? y : node.Typed(ops::Cast(y, type));
 }
@@ -186,7 +259,7 @@ Expr And(const Node& node, const Expr& a, const Expr& b) {
 }  // namespace
 
 Expr ResizedByScaleValues(const Node& node, const Expr& x, const Ints& axes, const Expr& scales,
-                          const ops::Resize3DAttrs& how) {
+                          const ResizeByValues& how) {
   const Shape count = ShapeOf(scales);
   if (count.size() != 1) throw InvalidArgument("the scales must have rank 1");
   RequireCount("scales", static_cast<std::size_t>(count[0]), axes.size());
@@ -215,7 +288,7 @@ Expr ResizedByScaleValues(const Node& node, const Expr& x, const Ints& axes, con
 }
 
 Expr ResizedInProportion(const Node& node, const Expr& x, const Ints& axes, const Expr& sizes,
-                         const std::string& policy, const ops::Resize3DAttrs& how) {
+                         const std::string& policy, const ResizeByValues& how) {
   const bool is_least = policy == "not_larger";
   if (!is_least && policy != "not_smaller")
     throw InvalidArgument(StrCat("keep_aspect_ratio_policy is ", policy,
@@ -246,6 +319,31 @@ Expr ResizedInProportion(const Node& node, const Expr& x, const Ints& axes, cons
                    .count = CountOf(node, node.Typed(rounded))});
   }
   return Resampled(node, x, std::move(all), is_right, "whose sizes must be at least 0", how);
+}
+
+Expr AntialiasedToSizes(const Node& node, const Expr& x, const Ints& axes,
+                        const std::vector<Dim>& sizes, const ResizeByValues& how) {
+  RequireCount("sizes", sizes.size(), axes.size());
+  const DataType type = DataTypeOf(x);
+  const bool is_wide = type.is_float() && type.bits() >= 32;
+  Expr y = is_wide ? x : node.Typed(ops::Cast(x, Float32));
+  const Resampler resampler(node, how);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<std::size_t>(axes[i]);
+    const Dim extent = DimsOf(x)[axis], &size = sizes[i];
+    if (size == extent) continue;
+    if (size.is_static() && size.value() < 0)
+      throw InvalidArgument(StrCat("a size is ", size.value()));
+    const Expr count = ValueOfCount(node, size);
+    const Expr ratio = node.Typed(
+        ops::Divide(ops::Cast(count, Float64), ops::Cast(ValueOfCount(node, extent), Float64)));
+    Resampling by = {.axis = axis, .scale = ratio, .count = count};
+    const Dim reach = how.attrs.method == "cubic" ? 2 : 1;
+    if (size.is_static() && size.value() > 0)
+      by.taps = 2 * Max(CeilDiv(reach * extent, size.value()), reach);
+    y = resampler.Along(y, by, size);
+  }
+  return is_wide ? y : node.Typed(ops::Cast(y, type));
 }
 
 }  // namespace tenon::onnx_import

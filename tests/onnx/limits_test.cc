@@ -120,9 +120,9 @@ std::vector<OpenInput> OpenInputs() {
       {"Resize", 2, 18,
        [](Model& m) {
          m.Input("x", {1, 1, 4, 4}).Input("scales", {4}).Output("y");
-         NodeProto& node = m.Node("Resize", {"x", "", "scales"}, {"y"});
-         SetString(node, "mode", "linear");
-         SetInt(node, "antialias", 1);
+         m.Constant("roi", NDArray::FromVector<float>({8}, {0, 0, 0, 0, 1, 1, 1, 1}));
+         NodeProto& node = m.Node("Resize", {"x", "roi", "scales"}, {"y"});
+         SetString(node, "coordinate_transformation_mode", "tf_crop_and_resize");
        }},
       {"SequenceErase", 1, 13,
        [=](Model& m) {
