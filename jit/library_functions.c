@@ -22,6 +22,10 @@ TENON_LIBRARY void tenon_lib_argsort(const void* keys, void* indices, void* scra
    (Knuth, section 5.2.4). */
 TENON_LIBRARY void tenon_lib_argsort_slices(const void* keys, void* indices, void* scratch,
                                             int64_t n, int64_t width, int64_t is_float);
+/* The determinants of `count` matrices of n x n float64 by Gaussian elimination with row exchanges.
+   `scratch` holds n x n numbers. */
+TENON_LIBRARY void tenon_lib_determinant(const void* matrices, void* out, void* scratch,
+                                         int64_t count, int64_t n);
 /* A copy of `size` elements of `data`, in which slice k of `count` slices of `row` elements in
    `updates` is written at element offsets[k] * row (mode 0) or joined with what is there: added,
    multiplied, the lesser, the greater (1 to 4). Updates run in order; a negative offset drops one.
@@ -229,6 +233,41 @@ TENON_LIBRARY void tenon_lib_argsort_slices(const void* keys, void* indices, voi
     to = swap;
   }
   if (from != (int64_t*)indices) memcpy(indices, from, (size_t)n * sizeof(int64_t));
+}
+
+/* --- matrices */
+
+TENON_LIBRARY void tenon_lib_determinant(const void* matrices, void* out, void* scratch,
+                                         int64_t count, int64_t n) {
+  double* a = (double*)scratch;
+  int64_t matrix, column, row, i;
+  for (matrix = 0; matrix < count; ++matrix) {
+    double determinant = 1;
+    memcpy(a, (const double*)matrices + matrix * n * n, (size_t)(n * n) * sizeof(double));
+    for (column = 0; column < n; ++column) {
+      int64_t best = column;
+      double pivot;
+      for (row = column + 1; row < n; ++row) {
+        if (fabs(a[row * n + column]) > fabs(a[best * n + column])) best = row;
+      }
+      if (best != column) {
+        determinant = -determinant;
+        for (i = column; i < n; ++i) {
+          const double swap = a[best * n + i];
+          a[best * n + i] = a[column * n + i];
+          a[column * n + i] = swap;
+        }
+      }
+      pivot = a[column * n + column];
+      determinant *= pivot;
+      if (pivot == 0) continue; /* the column has nothing else, but others may have NaN */
+      for (row = column + 1; row < n; ++row) {
+        const double factor = a[row * n + column] / pivot;
+        for (i = column + 1; i < n; ++i) a[row * n + i] -= factor * a[column * n + i];
+      }
+    }
+    ((double*)out)[matrix] = determinant;
+  }
 }
 
 /* --- scattering */

@@ -7,6 +7,7 @@ extern "C" {
 void tenon_lib_argsort(const void*, void*, void*, std::int64_t, std::int64_t, std::int64_t,
                        std::int64_t, std::int64_t);
 void tenon_lib_argsort_slices(const void*, void*, void*, std::int64_t, std::int64_t, std::int64_t);
+void tenon_lib_determinant(const void*, void*, void*, std::int64_t, std::int64_t);
 void tenon_lib_scatter(const void*, const void*, const void*, void*, std::int64_t, std::int64_t,
                        std::int64_t, std::int64_t, std::int64_t);
 void tenon_lib_roi_align(const void*, const void*, void*, std::int64_t, std::int64_t, std::int64_t,
@@ -36,6 +37,11 @@ const ExternFunction& ArgsortFunction() {
 const ExternFunction& ArgsortSlicesFunction() {
   static const ExternFunction f =
       ExternFunction::At("tenon_lib_argsort_slices", &tenon_lib_argsort_slices);
+  return f;
+}
+const ExternFunction& DeterminantFunction() {
+  static const ExternFunction f =
+      ExternFunction::At("tenon_lib_determinant", &tenon_lib_determinant);
   return f;
 }
 const ExternFunction& ScatterFunction() {
@@ -74,9 +80,10 @@ namespace {
 
 const std::vector<ExternFunction>& AllFunctions() {
   static const std::vector<ExternFunction> all = {
-      ArgsortFunction(),    ArgsortSlicesFunction(),   ScatterFunction(),
-      RoiAlignFunction(),   RoiPoolFunction(),         SuppressFunction(),
-      SparseRowsFunction(), SparseTransposeFunction(), SparseMultiplyFunction()};
+      ArgsortFunction(),       ArgsortSlicesFunction(), DeterminantFunction(),
+      ScatterFunction(),       RoiAlignFunction(),      RoiPoolFunction(),
+      SuppressFunction(),      SparseRowsFunction(),    SparseTransposeFunction(),
+      SparseMultiplyFunction()};
   return all;
 }
 

@@ -17,6 +17,7 @@ namespace tenon::jit {
 
 const loop::ExternFunction& ArgsortFunction();
 const loop::ExternFunction& ArgsortSlicesFunction();
+const loop::ExternFunction& DeterminantFunction();
 const loop::ExternFunction& ScatterFunction();
 const loop::ExternFunction& RoiAlignFunction();
 const loop::ExternFunction& RoiPoolFunction();

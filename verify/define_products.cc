@@ -1,6 +1,8 @@
 // Products of matrices, and Einstein's sums of products. Operands are converted to the element type
 // of the result first.
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -185,11 +187,53 @@ std::vector<Definition> Einsum(const DefinedCall& call) {
   return WithShape(sums.Take()[0], shape);
 }
 
+// By Laplace's expansion along the rows, each minor of the last rows once for each set of columns.
+// The tolerance is that of elimination: a part of the product of the rows' greatest elements.
+Number DeterminantOf(const NDArray& x, std::int64_t begin, std::int64_t n, Real* tolerance) {
+  std::vector<Real> minors(std::size_t{1} << n);
+  minors[0] = 1;
+  for (std::size_t columns = 1; columns < minors.size(); ++columns) {
+    const std::int64_t row = n - std::popcount(columns);
+    Real sign = 1;
+    for (std::int64_t c = 0; c < n; ++c) {
+      const std::size_t bit = std::size_t{1} << c;
+      if ((columns & bit) == 0) continue;
+      minors[columns] += sign * RealAt(x, begin + row * n + c) * minors[columns ^ bit];
+      sign = -sign;
+    }
+  }
+  Real size = 1;
+  for (std::int64_t row = 0; row < n; ++row) {
+    Real greatest = 0;
+    for (std::int64_t c = 0; c < n; ++c)
+      greatest = std::max(greatest, std::abs(RealAt(x, begin + row * n + c)));
+    size *= 2 * static_cast<Real>(n) * greatest;
+  }
+  *tolerance = static_cast<Real>(RoundingError(Float64)) * size +
+               2 * static_cast<Real>(RoundingError(x.dtype())) * std::abs(minors.back());
+  return {.real = minors.back()};
+}
+
+std::vector<Definition> Determinant(const DefinedCall& call) {
+  const NDArray& x = call.args[0];
+  const std::int64_t n = x.shape().back();
+  constexpr std::int64_t kMostRows = 12;
+  if (n > kMostRows) return {};
+  Definition made{.shape = Shape(x.shape().begin(), x.shape().end() - 2)};
+  for (std::int64_t i = 0; i < NumElements(*made.shape); ++i) {
+    Real tolerance = 0;
+    const Number value = DeterminantOf(x, i * n * n, n, &tolerance);
+    made.Add(value, tolerance);
+  }
+  return {made};
+}
+
 }  // namespace
 
 void AddProductDefinitions(DefinitionTable* table) {
   DefinitionTable& t = *table;
   t["einsum"] = Einsum;
+  t["matrix_determinant"] = Determinant;
   t["nn.batch_matmul"] = BatchMatmul;
   t["nn.contrib_dense_pack"] = DensePack;
   t["nn.dense"] = Dense;

@@ -166,7 +166,9 @@ NodeDraft NonMaxSuppression(Draft& d) {
 }
 
 NodeDraft Unique(Draft& d) {
-  NodeDraft node({d.Any(kNumbers, 1, 2).name}, static_cast<int>(1 + d.random().Below(4)));
+  const Value x = d.Any(kNumbers, 1, 3);
+  NodeDraft node({x.name}, static_cast<int>(1 + d.random().Below(4)));
+  if (d.Chance(50)) node.Int("axis", d.Axis(x));
   if (d.Chance(50)) node.Int("sorted", d.random().Below(2));
   return node;
 }

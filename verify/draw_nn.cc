@@ -185,7 +185,7 @@ NodeDraft Einsum(Draft& d) {
 
 NodeDraft Det(Draft& d) {
   Shape shape = d.AnyShape(0, 2);
-  shape.insert(shape.end(), 2, 1 + d.random().Below(4));
+  shape.insert(shape.end(), 2, 1 + d.random().Below(7));
   return NodeDraft({d.Tensor(d.Of(Types{Float32, Float64}), shape).name});
 }
 

@@ -139,11 +139,23 @@ Operands Einsum(Random& random) {
   return operands;
 }
 
+Operands Determinant(Random& random) {
+  Shape shape = Stack(2, random);
+  const std::int64_t n = random.Of(Ints{0, 1, 2, 3, 4, 5, 7, 9});
+  shape.insert(shape.end(), {n, n});
+  Operands operands;
+  operands.Add(RandomArray(
+      shape, random.Of(std::vector<DataType>{Float32, Float32, Float64, Float16, BFloat16}),
+      random));
+  return operands;
+}
+
 }  // namespace
 
 void AddProductOperands(OperandTable* table) {
   OperandTable& t = *table;
   t["einsum"] = Einsum;
+  t["matrix_determinant"] = Determinant;
   t["nn.batch_matmul"] = BatchMatmul;
   t["nn.contrib_dense_pack"] = DensePack;
   t["nn.dense"] = Product(true);

@@ -5,11 +5,10 @@
 #include <map>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/equal_extents.h"
 #include "tenon/ops/builders.h"
-#include "tenon/ops/call_op.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/matmul/einsum_rules.h"
-#include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -90,13 +89,7 @@ class Equation {
       if (of.extent.is_static() && shape[d].is_static())
         throw InvalidArgument(StrCat("a label stands for the extents ", of.extent.ToString(),
                                      " and ", shape[d].ToString()));
-      const auto at = [](std::size_t axis) { return static_cast<std::int64_t>(axis); };
-      value = node_.Typed(
-          ops::CallOp("reshape_like", {value, node_.input(of.input)},
-                      attrs::Attrs::Make(ops::ReshapeLikeAttrs{.lhs_begin = at(d),
-                                                               .lhs_end = at(d + 1),
-                                                               .rhs_begin = at(of.place),
-                                                               .rhs_end = at(of.place + 1)})));
+      value = WithExtentOf(node_, value, d, node_.input(of.input), of.place);
     }
     operands_.push_back(Diagonal({value, labels}));
   }

@@ -13,7 +13,7 @@ namespace {
 
 using attrs::Attrs;
 
-constexpr std::int64_t kMaxDeterminantSize = 4;
+constexpr std::int64_t kMostByCofactors = 4;
 
 std::vector<Expr> BatchNormalization(Node& node) {
   if (node.Int("training_mode", 0) != 0 || node.num_outputs() > 1)
@@ -105,17 +105,17 @@ std::vector<Expr> MatMul(Node& node) {
   return {ProductOfAnyRank(node, node.input(0), node.input(1))};
 }
 
-// By cofactors: starting with the last row, the determinants for all sets of that many columns.
+// Of few rows by cofactors: starting with the last row, the determinants for all sets of that many
+// columns.
 std::vector<Expr> Det(Node& node) {
   const Expr& x = node.input(0);
-  const Shape shape = ShapeOf(x);
+  const std::vector<Dim> shape = DimsOf(x);
   const std::size_t rank = shape.size();
-  if (rank < 2 || shape[rank - 1] != shape[rank - 2])
-    throw InvalidArgument("the input must be square matrices");
-  const std::int64_t n = shape.back();
-  if (n < 1 || n > kMaxDeterminantSize)
-    throw Unimplemented(StrCat("determinants of ", n, " rows are not supported; those of 1 to ",
-                               kMaxDeterminantSize, " are"));
+  if (rank < 2) throw InvalidArgument(StrCat("the input has rank ", rank, "; it must be matrices"));
+  const bool are_few = shape[rank - 1].is_static() && shape[rank - 1] == shape[rank - 2] &&
+                       shape[rank - 1].value() >= 1 && shape[rank - 1].value() <= kMostByCofactors;
+  if (!are_few) return {node.Typed(ops::CallOp("matrix_determinant", {x}))};
+  const std::int64_t n = shape.back().value();
   const auto along_last = [&](const Expr& e, std::int64_t i) {
     return node.Typed(ElementAlong(e, i, RankOf(e) - 1));
   };
@@ -149,10 +149,8 @@ std::vector<Expr> Dropout(Node& node) {
   if (node.num_outputs() == 1) return {node.input(0)};
   // Nothing is dropped: the mask is all true, or up to opset 9 all 1 in the input's type.
   const DataType type = node.opset() < 10 ? DataTypeOf(node.input(0)) : Bool;
-  const Expr mask =
-      ir::Call::Make(ops::Known().full, {ops::Scalar(1, type)},
-                     Attrs::Make(ops::InitOpAttrs{.shape = ShapeOf(node.input(0)), .dtype = type}));
-  return {node.input(0), node.Typed(mask)};
+  const Expr one = node.Typed(ops::Scalar(1, type));
+  return {node.input(0), node.Typed(BroadcastTo(node.extents(), one, DimsOf(node.input(0))))};
 }
 
 }  // namespace
@@ -160,7 +158,7 @@ std::vector<Expr> Dropout(Node& node) {
 void AddNnConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["BatchNormalization"] = Converter(BatchNormalization).With({.other = "inference"});
-  t["Det"] = Converter(Det).With({.other = "matrices of up to four rows"});
+  t["Det"] = Det;
   t["Dropout"] = Converter(Dropout).With(
       {.known = {{2, "training_mode"}, {1, "ratio", "where training_mode is true"}},
        .other = "inference, or a ratio of 0"});

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/equal_extents.h"
 #include "tenon/onnx/convert/narrow_cast.h"
 #include "tenon/onnx/convert/quantize.h"
 #include "tenon/onnx/tensor.h"
@@ -14,7 +16,6 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/quantize/qnn_builders.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/support/arithmetic.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -30,30 +31,63 @@ struct Granularity {
   std::int64_t axis, block;
 };
 
+// No axis is longer.
+constexpr std::int64_t kMaxBlock = std::int64_t{1} << 40;
+
+// The shape of the scales: one for each block.
+std::vector<Dim> ShapeOfBlocks(const Node& node, const Granularity& of) {
+  std::vector<Dim> shape = DimsOf(node.input(0));
+  Dim& extent = shape[static_cast<std::size_t>(of.axis)];
+  extent = CeilDiv(extent, of.block);
+  return shape;
+}
+
+// Refuses what is wrong in all runs.
+void CheckBlocks(const Node& node, std::size_t i, const Granularity& of) {
+  const std::vector<Dim> wanted = ShapeOfBlocks(node, of), given = DimsOf(node.input(i));
+  bool fits = given.size() == wanted.size();
+  for (std::size_t d = 0; fits && d < given.size(); ++d)
+    fits = !given[d].is_static() || !wanted[d].is_static() || given[d] == wanted[d];
+  if (!fits)
+    throw InvalidArgument(StrCat("input ", i, " must have one element for each block of ", of.block,
+                                 " elements along axis ", of.axis, ", the shape ",
+                                 ir::ToText(wanted), ", not ", ir::ToText(given)));
+}
+
 Granularity GranularityOf(Node& node) {
-  const Granularity of{node.Int("axis", 1), node.Int("block_size", 0)};
+  Granularity of{node.Int("axis", 1), node.Int("block_size", 0)};
   if (of.block < 0)
     throw InvalidArgument(StrCat("block_size is ", of.block, "; it must not be negative"));
   if (of.block == 0) return of;
-  const Shape data = ShapeOf(node.input(0)), scales = ShapeOf(node.input(1));
-  const std::int64_t axis = ops::NormalAxis(of.axis, data.size());
-  Shape wanted = data;
-  std::int64_t& blocks = wanted[static_cast<std::size_t>(axis)];
-  blocks = CeilDiv(blocks, of.block);
-  if (scales != wanted)
-    throw InvalidArgument(StrCat("input 1 must have a scale for each block of ", of.block,
-                                 " elements along axis ", axis, ", the shape (",
-                                 StrJoin(wanted, ", "), "), not (", StrJoin(scales, ", "), ")"));
-  if (node.has_input(2) && ShapeOf(node.input(2)) != wanted)
-    throw InvalidArgument("input 2, the zero points, must have the shape of the scales");
+  const std::vector<Dim> data = DimsOf(node.input(0));
+  of.axis = ops::NormalAxis(of.axis, data.size());
   // A longer block than the axis is one of its length.
-  return {axis,
-          std::min(of.block, std::max<std::int64_t>(data[static_cast<std::size_t>(axis)], 1))};
+  const Dim& extent = data[static_cast<std::size_t>(of.axis)];
+  of.block = std::min(of.block,
+                      extent.is_static() ? std::max<std::int64_t>(extent.value(), 1) : kMaxBlock);
+  for (const std::size_t i : {1, 2}) {
+    if (node.has_input(i)) CheckBlocks(node, i, of);
+  }
+  return of;
+}
+
+// A parameter with the extents that the data asks for. Each run checks those that are variables.
+Expr WithBlocksOfData(const Node& node, Expr parameter, const Granularity& of) {
+  const auto axis = static_cast<std::size_t>(of.axis);
+  const std::vector<Dim> wanted = ShapeOfBlocks(node, of);
+  for (std::size_t d = 0; d < wanted.size(); ++d) {
+    std::vector<Dim> shape = DimsOf(parameter);
+    if (shape[d] == wanted[d]) continue;
+    shape[d] = wanted[d];
+    parameter = d == axis ? node.Typed(ReshapeTo(node.extents(), parameter, shape))
+                          : WithExtentOf(node, parameter, d, node.input(0), d);
+  }
+  return parameter;
 }
 
 // A scale or zero point for each element of the data, or in a shape that broadcasts to it.
 Expr ForEach(const Node& node, std::size_t i, const Granularity& of) {
-  const Expr parameter = ParameterAt(node, i);
+  Expr parameter = ParameterAt(node, i);
   if (RankOf(parameter) == 0) return parameter;
   const Expr& x = node.input(0);
   if (of.block == 0) {
@@ -61,11 +95,18 @@ Expr ForEach(const Node& node, std::size_t i, const Granularity& of) {
     shape[static_cast<std::size_t>(ops::NormalAxis(of.axis, shape.size()))] = -1;
     return node.Typed(ops::ReshapeToExtents(parameter, shape));
   }
-  const std::int64_t extent = ShapeOf(x)[static_cast<std::size_t>(of.axis)];
+  parameter = WithBlocksOfData(node, parameter, of);
+  const Dim extent = DimsOf(x)[static_cast<std::size_t>(of.axis)];
+  if (!extent.is_static()) {
+    const Expr places =
+        node.Typed(ir::Call::Make(ops::Known().floor_divide,
+                                  {node.Typed(Places(node.extents(), extent)), Integer(of.block)}));
+    return node.Typed(ops::Take(parameter, places, {.axis = of.axis}));
+  }
   const Expr repeated = node.Typed(ops::Repeat(parameter, of.block, of.axis));
-  if (ShapeOf(repeated) == ShapeOf(x)) return repeated;
+  if (DimsOf(repeated) == DimsOf(x)) return repeated;
   return node.Typed(ops::StridedSlice(
-      repeated, {.begin = {0}, .end = {extent}, .strides = {1}, .axes = Ints{of.axis}}));
+      repeated, {.begin = {0}, .end = {extent.value()}, .strides = {1}, .axes = Ints{of.axis}}));
 }
 
 // What a quantised value is: the type that carries it, and the narrow one where there is one.
@@ -179,12 +220,11 @@ std::vector<Expr> DequantizeLinear(Node& node) {
 }  // namespace
 
 void AddQuantizeLinearConverters(ConverterTable* table) {
-  (*table)["DequantizeLinear"] =
-      Converter(DequantizeLinear).With({.other = "with blocks, extents that are numbers"});
-  (*table)["QuantizeLinear"] = Converter(QuantizeLinear)
-                                   .With({.known = {{2, "y_zero_point", "for a float8"}},
-                                          .other = "not to float8e8m0; the zero point of a float8 "
-                                                   "is 0; with blocks, extents that are numbers"});
+  (*table)["DequantizeLinear"] = DequantizeLinear;
+  (*table)["QuantizeLinear"] =
+      Converter(QuantizeLinear)
+          .With({.known = {{2, "y_zero_point", "for a float8"}},
+                 .other = "not to float8e8m0; the zero point of a float8 is 0"});
 }
 
 }  // namespace tenon::onnx_import

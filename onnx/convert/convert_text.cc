@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
@@ -51,27 +52,67 @@ Pool PoolOf(Node& node) {
   return pool;
 }
 
+// The places of rows at which an n-gram may begin, and the elements at a distance from them.
+class Windows {
+ public:
+  // `reach` is the distance of the last element.
+  Windows(const Node& node, const Expr& x, std::int64_t reach) : node_(node), x_(x) {
+    const Dim length = DimsOf(x)[1];
+    if (length.is_static()) {
+      count_ = length.value() - reach;
+      return;
+    }
+    places_ = node.Typed(Places(node.extents(), length));
+    last_ = node.Typed(ops::Subtract(ValueOfCount(node, length), Integer(1)));
+    fits_ = Call(ops::Known().less_equal, Plus(reach), last_);
+  }
+
+  bool has_none() const { return !places_ && count_ <= 0; }
+  // Where `fits` is false, any element of the row.
+  Expr PartAt(std::int64_t distance) const {
+    if (places_)
+      return node_.Typed(
+          ops::Take(x_, node_.Typed(ops::Minimum(Plus(distance), last_)), {.axis = 1}));
+    return node_.Typed(ops::StridedSlice(
+        x_, {.begin = {distance}, .end = {distance + count_}, .strides = {1}, .axes = Ints{1}}));
+  }
+  // Whether a place has an element at each distance, where only a run knows; else null.
+  const Expr& fits() const { return fits_; }
+
+ private:
+  Expr Call(const Expr& op, const Expr& a, const Expr& b) const {
+    return node_.Typed(ir::Call::Make(op, {a, b}));
+  }
+  Expr Plus(std::int64_t distance) const {
+    return Call(ops::Known().add, places_, Integer(distance));
+  }
+
+  const Node& node_;
+  const Expr x_;
+  std::int64_t count_ = 0;
+  Expr places_, last_, fits_;
+};
+
 // How often each n-gram of length `n` occurs in the rows of `x`, [rows, n-grams], at a distance of
 // `step` between its elements; undefined when rows are too short.
 Expr Occurrences(const Node& node, const Expr& x, const Ints& grams, std::int64_t n,
                  std::int64_t step) {
-  const std::int64_t length = ShapeOf(x)[1];
-  if (n > 1 && step > (length - 1) / (n - 1)) return Expr();
-  const std::int64_t places = length - step * (n - 1);
-  if (places <= 0) return Expr();
+  const Windows windows(node, x, step * (n - 1));
+  if (windows.has_none()) return Expr();
   const auto& known = ops::Known();
   Expr all;
+  const auto add = [&](const Expr& condition) {
+    all = all ? node.Typed(ir::Call::Make(known.logical_and, {all, condition})) : condition;
+  };
   for (std::int64_t k = 0; k < n; ++k) {
     std::vector<std::int64_t> wanted;
     for (std::size_t i = static_cast<std::size_t>(k); i < grams.size();
          i += static_cast<std::size_t>(n))
       wanted.push_back(grams[i]);
-    const Expr part = node.Typed(ops::StridedSlice(
-        x, {.begin = {k * step}, .end = {k * step + places}, .strides = {1}, .axes = Ints{1}}));
-    const Expr same = node.Typed(
-        ir::Call::Make(known.equal, {node.Typed(ops::ExpandDims(part, 2)), Vector(wanted)}));
-    all = all ? node.Typed(ir::Call::Make(known.logical_and, {all, same})) : same;
+    const Expr part = node.Typed(ops::ExpandDims(windows.PartAt(k * step), 2));
+    add(node.Typed(ir::Call::Make(known.equal, {part, Vector(wanted)})));
   }
+  if (windows.fits()) add(node.Typed(ops::ExpandDims(windows.fits(), 1)));
   return node.Typed(ops::Sum(ops::Cast(all, Float32), {.axis = Ints{1}}));
 }
 
@@ -113,8 +154,9 @@ std::vector<Expr> TfIdfVectorizer(Node& node) {
   if (rank > 2) throw InvalidArgument(StrCat("input 0 has rank ", rank, "; it must be 1 or 2"));
   Expr x = node.Typed(ops::Cast(node.input(0), Int64));
   if (rank < 2) x = node.Typed(ops::ReshapeToExtents(x, {1, -1}));
-  const std::int64_t rows = ShapeOf(x)[0], length = ShapeOf(x)[1];
-  Expr counts = node.Typed(ops::BroadcastTo(ops::Scalar(0), {rows, pool.width}));
+  const Dim rows = DimsOf(x)[0], length = DimsOf(x)[1];
+  Expr counts =
+      node.Typed(BroadcastTo(node.extents(), node.Typed(ops::Scalar(0)), {rows, pool.width}));
   std::size_t gram = 0;
   for (std::size_t i = 0; i < pool.begins.size(); ++i) {
     const auto n = static_cast<std::int64_t>(i) + 1;
@@ -128,15 +170,18 @@ std::vector<Expr> TfIdfVectorizer(Node& node) {
     gram += columns.size();
     if (columns.empty() || n < shortest || n > longest) continue;
     // Single elements have no distance, and are counted once.
-    const std::int64_t steps = n == 1 ? 1 : std::min(skips, (length - 1) / (n - 1) - 1) + 1;
+    const std::int64_t longest_step = !length.is_static() ? kMaxSteps
+                                      : n == 1            ? 1
+                                                          : (length.value() - 1) / (n - 1);
+    const std::int64_t steps = n == 1 ? 1 : std::min(skips, longest_step - 1) + 1;
     if (steps > kMaxSteps / n)
       throw Unimplemented(StrCat(n, "-grams at ", steps, " distances are asked for; at most ",
                                  kMaxSteps / n, " are supported, each of them written out"));
     for (std::int64_t step = 1; step <= steps; ++step) {
       const Expr found = Occurrences(node, x, grams, n, step);
       if (!found) break;
-      const Expr places = node.Typed(
-          ops::BroadcastTo(Vector(columns), {rows, static_cast<std::int64_t>(columns.size())}));
+      const Expr places = node.Typed(BroadcastTo(
+          node.extents(), Vector(columns), {rows, static_cast<std::int64_t>(columns.size())}));
       counts =
           node.Typed(ops::ScatterElements(counts, places, found, {.axis = 1, .reduction = "add"}));
     }

@@ -11,7 +11,7 @@ namespace tenon::onnx_import {
 
 Expr ParameterAt(const Node& node, std::size_t i) {
   const Expr& e = node.input(i);
-  const bool single = RankOf(e) == 1 && NumElements(ShapeOf(e)) == 1;
+  const bool single = DimsOf(e) == std::vector<Dim>{1};
   return single ? node.Typed(ops::Squeeze(e, Ints{0})) : e;
 }
 

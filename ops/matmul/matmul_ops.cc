@@ -156,6 +156,21 @@ void Einsum(TypeCall& call) {
 
 }  // namespace
 
+namespace {
+
+void Determinant(TypeCall& call) {
+  const auto* x = call.tensor(0);
+  if (x == nullptr) return;
+  if (!x->dtype.is_float())
+    call.Refuse(StrCat("the matrices are of ", x->dtype.ToString(), "; they must be floats"));
+  const std::size_t rank = x->shape.size();
+  if (rank < 2 || call.Differ(x->shape[rank - 2], x->shape[rank - 1]))
+    call.Refuse("the last two axes must have one extent");
+  call.LearnResult(ir::TensorType({x->shape.begin(), x->shape.end() - 2}, x->dtype));
+}
+
+}  // namespace
+
 void RegisterMatmulOps(OpRegistry& registry) {
   registry.Register("nn.dense")
       .Describe("data times the transposed weight")
@@ -198,6 +213,12 @@ void RegisterMatmulOps(OpRegistry& registry) {
       .TypeRelation(BatchMatmul, "BatchMatmul")
       .Column(PrecisionRule::kAlways)
       .Column(HalfSums::kOfProducts);
+  registry.Register("matrix_determinant")
+      .Describe("the determinant of each matrix, computed in float64; of one without rows it is 1")
+      .Argument("data", "nD Tensor", "(..., n, n)")
+      .Level(10)
+      .Pattern(OpPattern::kOpaque)
+      .TypeRelation(Determinant, "Determinant");
   registry.Register("einsum")
       .Describe(
           "Einstein summation: products of the operands' elements, summed over the labels that "

@@ -418,6 +418,7 @@ INSTANTIATE_TEST_SUITE_P(
                        "nn.batch_matmul(%x, %y, transpose_b=True)"},
         ConditionsCase{"DensePack", "%x: Tensor[(n, m), float32], %w: Tensor[(k, 4, b), float32]",
                        "nn.contrib_dense_pack(%x, %w, units=None, weight_layout=\"NC8n\")"},
+        ConditionsCase{"Determinant", "%x: Tensor[(n, m, k), float32]", "matrix_determinant(%x)"},
         ConditionsCase{"EinsumOfASummedLabel",
                        "%x: Tensor[(n, m), float32], %y: Tensor[(5, k), float32]",
                        "einsum((%x, %y), equation=\"ij,jk->ik\")", false},

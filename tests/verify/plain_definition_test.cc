@@ -259,6 +259,7 @@ TEST(PlainDefinitionTest, OfMostCallsAWrongElementIsFound) {
                          "image.dilation2d",
                          "image.resize_to_extents",
                          "layout_transform",
+                         "matrix_determinant",
                          "matrix_set_diag",
                          "nn.contrib_conv2d_NCHWc",
                          "nn.nll_loss",

@@ -3,6 +3,7 @@
 #include "tenon/ops/matmul/dense_pack_attrs.h"
 #include "tenon/ops/matmul/matmul_attrs.h"
 #include "tenon/ops/registry.h"
+#include "tenon/strategies/te/matmul/determinant.h"
 #include "tenon/strategies/te/matmul/product.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
@@ -210,6 +211,7 @@ void AttachMatmulComputes(ops::OpRegistry& registry) {
         return Transposes{false, false};
       }));
   registry.Definition("nn.dense").SetColumn(ops::AlterLayout{.choose = nullptr, .alter = InBlocks});
+  registry.Definition("matrix_determinant").SetColumn(TeCompute{Determinant});
   registry.Definition("nn.matmul").SetColumn(FormsOf("matmul", OfMatrix, Given<ops::MatmulAttrs>));
   registry.Definition("nn.batch_matmul")
       .SetColumn(FormsOf("batch_matmul", OfBatches, Given<ops::BatchMatmulAttrs>));

@@ -68,7 +68,45 @@ std::vector<double> LogSoftmaxOf(const std::vector<double>& line) {
 
 }  // namespace
 
+// By elimination from the last row up: a minor of the first rows and columns after the other.
+double DeterminantOf(std::vector<double> a, std::size_t n) {
+  double product = 1;
+  for (std::size_t k = n; k-- > 0;) {
+    std::size_t from = k;
+    for (std::size_t row = 0; row < k; ++row) {
+      if (std::abs(a[row * n + k]) > std::abs(a[from * n + k])) from = row;
+    }
+    if (from != k) product = -product;
+    for (std::size_t i = 0; i < n; ++i) std::swap(a[from * n + i], a[k * n + i]);
+    const double pivot = a[k * n + k];
+    product *= pivot;
+    for (std::size_t row = 0; pivot != 0 && row < k; ++row) {
+      const double factor = a[row * n + k] / pivot;
+      for (std::size_t i = 0; i < n; ++i) a[row * n + i] -= factor * a[k * n + i];
+    }
+  }
+  return product;
+}
+
+void AddDeterminants(std::vector<OpCase>* cases) {
+  for (const Shape& shape : {Shape{3, 0, 0}, {1, 1}, {4, 2, 2}, {2, 3, 5, 5}, {17, 17}})
+    cases->push_back({StrCat("matrix_determinant_", StrJoin(shape, "_")),
+                      {F("x", shape)},
+                      "matrix_determinant(%x)",
+                      [shape](const Arrays& in) {
+                        const auto n = static_cast<std::size_t>(shape.back());
+                        auto at = in[0].values.begin();
+                        return Arrays{
+                            Make(Shape(shape.begin(), shape.end() - 2), [&](const Index&) {
+                              const auto begin = at;
+                              at += static_cast<std::ptrdiff_t>(n * n);
+                              return DeterminantOf({begin, at}, n);
+                            })};
+                      }});
+}
+
 void AddProducts(std::vector<OpCase>* cases) {
+  AddDeterminants(cases);
   const auto einsum = [&](const char* name, std::vector<Input> inputs, const char* equation,
                           const Reference& reference) {
     std::string fields;
