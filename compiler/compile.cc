@@ -256,12 +256,21 @@ void RequireOnePlan(const ir::Module& module) {
     throw Unimplemented(StrCat(*flow,
                                ": a module with control flow has no plan that could be "
                                "printed, exported or tuned; it can be compiled, saved and run"));
-  if (compiler::HasInnerCut(module))
-    throw Unimplemented(
-        "take_first: values decide an extent in the middle of the module (of NonZero or "
-        "NonMaxSuppression, for instance), so it has no single plan that could be printed, "
-        "exported or tuned; it can be compiled, saved and run. Where such arrays are results and "
-        "nothing reads them, it has a plan");
+  const ir::Expr cut = compiler::InnerCut(module);
+  if (!cut) return;
+  // Calls of an imported model have the name of its node, others a place in a text.
+  const Span span = cut.span();
+  const bool is_node = span.line == 0 && !span.source.empty();
+  const std::string who = is_node ? "the node " + span.source : cut.As<ir::CallNode>()->op()->name;
+  Error refusal = Unimplemented(
+      StrCat(who, ": values of a run decide an extent here, and what reads it comes after, so the ",
+             is_node ? "model" : "module",
+             " has no single plan that could be printed, exported or tuned; it can be compiled, "
+             "saved and run. To have a plan, end the ",
+             is_node ? "model" : "module",
+             " here: an array of such an extent may be a result that nothing reads"));
+  if (!is_node) refusal.At(span);
+  throw refusal;
 }
 
 // Of a module whose operators of run-time extents are written out.

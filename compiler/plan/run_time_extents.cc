@@ -18,12 +18,15 @@ namespace {
 
 using ir::Expr;
 
-bool Contains(const Expr& body) {
-  bool found = false;
-  ir::VisitPostOrder(body,
-                     [&](const Expr& e) { found = found || ops::AsRunTimeExtent(e) != nullptr; });
+// The first that is computed; null where there is none.
+Expr FirstCut(const Expr& body) {
+  Expr found;
+  ir::VisitPostOrder(body, [&](const Expr& e) {
+    if (!found && ops::AsRunTimeExtent(e) != nullptr) found = e;
+  });
   return found;
 }
+bool Contains(const Expr& body) { return bool(FirstCut(body)); }
 
 class Splitter {
  public:
@@ -72,11 +75,12 @@ bool HasCut(const ir::Module& module) {
                              [](const auto& named) { return Contains(named.second); });
 }
 
-bool HasInnerCut(const ir::Module& module) {
+Expr InnerCut(const ir::Module& module) {
   for (const auto& [name, function] : module.functions()) {
-    if (name != "main" && Contains(function)) return true;
+    if (name == "main") continue;
+    if (const Expr cut = FirstCut(function)) return cut;
   }
-  if (!module.Find("main")) return false;
+  if (!module.Find("main")) return {};
   std::vector<Expr> results = {module.Main().body};
   std::vector<Expr> read;  // by operators, or a result that is not a cut
   while (!results.empty()) {
@@ -90,7 +94,10 @@ bool HasInnerCut(const ir::Module& module) {
       read.push_back(e);
     }
   }
-  return std::ranges::any_of(read, Contains);
+  for (const Expr& e : read) {
+    if (const Expr cut = FirstCut(e)) return cut;
+  }
+  return {};
 }
 
 RunTimeExtents SplitRunTimeExtents(const ir::Module& module) {

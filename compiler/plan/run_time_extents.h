@@ -20,9 +20,10 @@ struct RunTimeExtents {
 };
 
 bool HasCut(const ir::Module& module);
-// Whether there is a call of take_first whose value is not a result of @main and nothing else.
-// Types need not be known.
-bool HasInnerCut(const ir::Module& module);
+// The first call of take_first or count_up whose value is not a result of @main and nothing else;
+// null where there is none. Types need not be known.
+ir::Expr InnerCut(const ir::Module& module);
+inline bool HasInnerCut(const ir::Module& module) { return bool(InnerCut(module)); }
 // A module without calls of take_first comes back as it is. For others types are inferred, which
 // throws what InferType throws. There must be no inner cut.
 RunTimeExtents SplitRunTimeExtents(const ir::Module& module);
