@@ -64,9 +64,7 @@ GivenAxes FindGivenAxes(const Node& node, const Expr& axes, std::int64_t rank) {
 }
 
 Expr ZeroUnlessWrong(const Node& node, const GivenAxes& given, const std::string& rule) {
-  const Dim none = ExtentOf(node, node.Typed(ops::Where(given.is_wrong, Integer(-1), Integer(0))),
-                            /*is_clamped=*/false, rule);
-  return node.Typed(ops::Sum(node.Typed(Places(node.extents(), none))));
+  return ZeroUnlessWrong(node, given.is_wrong, rule);
 }
 
 AxesOfRun::AxesOfRun(const Node& node, const Expr& axes, std::int64_t rank)

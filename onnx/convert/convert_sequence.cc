@@ -10,6 +10,7 @@
 #include "tenon/onnx/convert/values_of_run.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/ops/registry.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
@@ -49,11 +50,61 @@ std::vector<Expr> SequenceAt(Node& node) {
   return {elements[PlaceAt(node, 1, size, size)]};
 }
 
+// The same where only a run knows it, as an int64. A run with another place is refused.
+Expr PlaceOfRun(const Node& node, std::size_t i, std::int64_t size, std::int64_t end) {
+  const auto& known = ops::Known();
+  const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
+    return node.Typed(ir::Call::Make(op, {a, b}));
+  };
+  const Expr given = node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(i), Ints{})), Int64));
+  const Expr is_wrong = call(known.logical_or, call(known.less, given, Integer(-size)),
+                             call(known.greater_equal, given, Integer(end)));
+  const Expr zero = ZeroUnlessWrong(
+      node, is_wrong, StrCat("whose position must be at least ", -size, " and below ", end));
+  const Expr from_front = node.Typed(ops::Where(call(known.less, given, Integer(0)),
+                                                call(known.add, given, Integer(size)), given));
+  return call(known.add, from_front, zero);
+}
+
+// Elements that a run may give each other's places.
+void RequireOneType(const std::vector<Expr>& elements) {
+  for (const Expr& element : elements) {
+    if (ir::Equal(element.checked_type(), elements[0].checked_type())) continue;
+    throw Unimplemented(
+        StrCat("elements are ", KindOf(elements[0]), " and ", KindOf(element),
+               "; of elements of several types, the position must be known when the "
+               "model is imported"));
+  }
+}
+
+std::vector<Expr> InsertedAt(const Node& node, const std::vector<Expr>& elements, const Expr& x,
+                             const Expr& place) {
+  std::vector<Expr> moved;
+  const std::size_t size = elements.size();
+  for (std::size_t k = 0; k <= size; ++k) {
+    const Expr at = Integer(static_cast<std::int64_t>(k));
+    const Expr is_before = node.Typed(ir::Call::Make(ops::Known().less, {place, at})),
+               is_here = node.Typed(ir::Call::Make(ops::Known().equal, {place, at}));
+    const Expr other = k == size ? elements[k - 1]
+                       : k == 0  ? elements[0]
+                                 : SelectedOf(node, is_before, elements[k - 1], elements[k]);
+    moved.push_back(SelectedOf(node, is_here, x, other));
+  }
+  return moved;
+}
+
 std::vector<Expr> SequenceInsert(Node& node) {
   std::vector<Expr> elements = ElementsOf(node, 0);
   const auto size = static_cast<std::int64_t>(elements.size());
   if (size >= kMaxElements)
     throw Unimplemented(StrCat("a sequence has more than ", kMaxElements, " elements"));
+  if (size > 0 && node.has_input(2) && DependsOnInputs(node.input(2))) {
+    std::vector<Expr> all = elements;
+    all.push_back(node.input(1));
+    RequireOneType(all);
+    const Expr place = PlaceOfRun(node, 2, size, size + 1);
+    return {SequenceOf(node, InsertedAt(node, elements, node.input(1), place))};
+  }
   const std::size_t place = node.has_input(2) ? PlaceAt(node, 2, size, size + 1) : elements.size();
   elements.insert(elements.begin() + static_cast<std::ptrdiff_t>(place), node.input(1));
   return {SequenceOf(node, std::move(elements))};
@@ -63,6 +114,17 @@ std::vector<Expr> SequenceErase(Node& node) {
   std::vector<Expr> elements = ElementsOf(node, 0);
   const auto size = static_cast<std::int64_t>(elements.size());
   if (size == 0) throw InvalidArgument("input 0 is a sequence without elements");
+  if (node.has_input(1) && DependsOnInputs(node.input(1))) {
+    RequireOneType(elements);
+    const Expr place = PlaceOfRun(node, 1, size, size);
+    std::vector<Expr> kept;
+    for (std::size_t k = 0; k + 1 < elements.size(); ++k) {
+      const Expr at = Integer(static_cast<std::int64_t>(k));
+      const Expr is_gone = node.Typed(ir::Call::Make(ops::Known().less_equal, {place, at}));
+      kept.push_back(SelectedOf(node, is_gone, elements[k + 1], elements[k]));
+    }
+    return {SequenceOf(node, std::move(kept))};
+  }
   const std::size_t place = node.has_input(1) ? PlaceAt(node, 1, size, size) : elements.size() - 1;
   elements.erase(elements.begin() + static_cast<std::ptrdiff_t>(place));
   return {SequenceOf(node, std::move(elements))};
@@ -225,8 +287,8 @@ void AddSequenceConverters(ConverterTable* table) {
       Converter(SequenceAt).With({.other = "elements of one type where a run says the position"});
   t["SequenceConstruct"] = SequenceConstruct;
   t["SequenceEmpty"] = SequenceEmpty;
-  t["SequenceErase"] = Converter(SequenceErase).With({.known = {{1, "position"}}});
-  t["SequenceInsert"] = Converter(SequenceInsert).With({.known = {{2, "position"}}});
+  t["SequenceErase"] = Converter(SequenceErase).With({.other = "as SequenceAt"});
+  t["SequenceInsert"] = Converter(SequenceInsert).With({.other = "as SequenceAt"});
   t["SequenceLength"] = SequenceLength;
   t["SequenceMap"] = SequenceMap;
   t["SplitToSequence"] =

@@ -6,6 +6,8 @@
 
 #include "tenon/onnx/convert/axes_of_run.h"
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/part_of_value.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
@@ -32,11 +34,11 @@ void Clamp(std::int64_t extent, std::int64_t step, std::int64_t* start, std::int
   if (*end < 0) *end = kBeforeFirst;
 }
 
-// What the inputs say of the slice along one axis. Null bounds are values of a run.
+// What the inputs say of the slice along one axis. Null ones are values of a run.
 struct AxisSlice {
   std::int64_t axis = 0;
   std::optional<Dim> start, end;
-  std::int64_t step = 1;
+  std::optional<std::int64_t> step = 1;
   std::size_t place = 0;  // in the inputs
 };
 
@@ -56,22 +58,43 @@ std::optional<std::int64_t> NumberOf(const std::optional<Dim>& bound, const Dim&
   return from_end.value() == 0 ? std::numeric_limits<std::int32_t>::max() : from_end.value();
 }
 
-// Where a slice begins. On the way down, an element counted from the end must be there for all
-// extents. Without elements, the last one is as good as any. Where it may not be there, the
-// standard begins at the first one. That is right for any extent if the number is as small as
-// exporters write it; smaller extents with others throw Unimplemented.
-std::int64_t StartOf(const AxisSlice& slice, std::int64_t start, const Dim& extent) {
-  if (slice.step > 0 || start >= -1) return start;
+// Where a slice by a known step begins. On the way down, an element counted from the end must be
+// there for all extents. Without elements, the last one is as good as any. Where it may not be
+// there, the standard begins at the first one. That is right for any extent if the number is as
+// small as exporters write it; with others, smaller extents have no such number.
+std::optional<std::int64_t> StartOf(std::int64_t step, std::int64_t start, const Dim& extent) {
+  if (step > 0 || start >= -1) return start;
   if (start <= -std::numeric_limits<std::int32_t>::max()) return 0;
   const std::optional<std::int64_t> least = extent.LowerBound();
   if (least && *least >= -start) return start;
-  throw Unimplemented(StrCat("a slice on the way down begins at element ", start,
-                             " of an extent of ", extent.ToString(), ", which may be shorter"));
+  return std::nullopt;
+}
+
+// The steps, null where only a run knows them.
+std::vector<std::optional<std::int64_t>> StepsOf(const Node& node) {
+  std::vector<std::optional<std::int64_t>> steps;
+  if (!node.has_input(4)) return steps;
+  const auto add = [&](std::int64_t step) {
+    steps.emplace_back(std::clamp(step, -ops::kLongestStep, ops::kLongestStep));
+  };
+  const Expr& value = node.input(4);
+  if (!DependsOnInputs(value)) {
+    for (const std::int64_t step : node.ConstantInts(4)) add(step);
+    return steps;
+  }
+  const Shape shape = ShapeOf(value);
+  if (shape.size() != 1) throw InvalidArgument("input 4 must have rank 1");
+  steps.resize(static_cast<std::size_t>(shape[0]));
+  const auto known = PartOfValue(value);
+  for (std::size_t i = 0; known && i < steps.size(); ++i) {
+    if ((*known)[i].is_static())
+      steps[i] = std::clamp((*known)[i].value(), -ops::kLongestStep, ops::kLongestStep);
+  }
+  return steps;
 }
 
 std::vector<AxisSlice> SlicesOf(Node& node) {
   std::optional<std::vector<Dim>> starts, ends;
-  Ints steps;
   std::optional<Ints> axes;
   const auto dims = [](const Ints& numbers) {
     return std::vector<Dim>(numbers.begin(), numbers.end());
@@ -85,7 +108,6 @@ std::vector<AxisSlice> SlicesOf(Node& node) {
     if (ends->size() != count) throw InvalidArgument("starts and ends have different lengths");
   } else {
     if (node.has_input(3)) axes = node.ConstantInts(3);
-    if (node.has_input(4)) steps = node.ConstantInts(4);
     const auto length = [&](std::size_t i) {
       const Shape shape = ShapeOf(node.input(i));
       if (shape.size() != 1) throw InvalidArgument(StrCat("input ", i, " must have rank 1"));
@@ -96,6 +118,7 @@ std::vector<AxisSlice> SlicesOf(Node& node) {
     starts = DimsOfValue(node.input(1));
     ends = DimsOfValue(node.input(2));
   }
+  std::vector<std::optional<std::int64_t>> steps = StepsOf(node);
   if (steps.empty()) steps.assign(count, 1);
   if (steps.size() != count) throw InvalidArgument("starts and steps have different lengths");
   if (axes && axes->size() != count)
@@ -104,7 +127,7 @@ std::vector<AxisSlice> SlicesOf(Node& node) {
   const auto rank = static_cast<std::size_t>(RankOf(node.input(0)));
   for (std::size_t i = 0; i < count; ++i) {
     AxisSlice slice{.axis = ops::NormalAxis(axes ? (*axes)[i] : static_cast<std::int64_t>(i), rank),
-                    .step = std::clamp(steps[i], -ops::kLongestStep, ops::kLongestStep),
+                    .step = steps[i],
                     .place = i};
     if (starts) slice.start = (*starts)[i];
     if (ends) slice.end = (*ends)[i];
@@ -113,24 +136,20 @@ std::vector<AxisSlice> SlicesOf(Node& node) {
   return slices;
 }
 
-// Whether the bounds are expressions of elements counted from the front. What may be either is cut
-// when the model runs; a step below 1 cannot be.
+// Whether the bounds are expressions of elements counted from the front, and the step is known and
+// goes up.
 bool IsBetween(const AxisSlice& slice) {
-  if (!slice.start || !slice.end) return false;
-  return slice.step < 1 || (IsCountedFromFront(*slice.start) && IsCountedFromFront(*slice.end));
+  return slice.start && slice.end && slice.step && *slice.step >= 1 &&
+         IsCountedFromFront(*slice.start) && IsCountedFromFront(*slice.end);
 }
 
 // The elements at start, start + step, ..., as many as the bounds, which are expressions, say.
 Expr TakeBetween(const Node& node, const Expr& x, const AxisSlice& slice) {
   const Dim extent = DimsOf(x)[static_cast<std::size_t>(slice.axis)];
-  if (slice.step < 1 || !IsCountedFromFront(*slice.start) || !IsCountedFromFront(*slice.end))
-    throw Unimplemented(StrCat("a slice of an extent of ", extent.ToString(), " goes from ",
-                               slice.start->ToString(), " to ", slice.end->ToString(), " by ",
-                               slice.step));
   const Dim start = Min(*slice.start, extent), end = Min(*slice.end, extent);
-  const Dim count = Max(CeilDiv(end - start, slice.step), 0);
+  const Dim count = Max(CeilDiv(end - start, *slice.step), 0);
   Expr places = node.Typed(Places(node.extents(), count));
-  if (slice.step != 1) places = ops::Multiply(places, ops::Scalar(slice.step, Int64));
+  if (*slice.step != 1) places = ops::Multiply(places, Integer(*slice.step));
   if (!(start == Dim(0))) {
     const Expr first = slice.start->is_static() ? ops::Scalar(slice.start->value(), Int64)
                                                 : ElementAlong(node.input(1), slice.place, 0);
@@ -178,30 +197,63 @@ Expr CutBetween(const Node& node, const Expr& x, const BoundsOfRun& bounds) {
   return FirstAlong(node, whole, count, axis);
 }
 
-Expr CutBetween(const Node& node, const Expr& x, const AxisSlice& slice) {
-  if (slice.step < 1)
-    throw Unimplemented(
-        StrCat("the bounds of a slice are known only when the model runs, and its "
-               "step is ",
-               slice.step, "; it must be at least 1"));
-  const auto bound = [&](std::size_t input) {
-    return ops::Cast(ElementAlong(node.input(input), static_cast<std::int64_t>(slice.place), 0),
-                     Int64);
+// A slice whose bounds and step are scalars of int64, of either sign. The places are computed. A
+// run with a step of 0 is refused.
+Expr TakeBySteps(const Node& node, const Expr& x, std::size_t axis, const Expr& from,
+                 const Expr& to, const Expr& by) {
+  const auto& known = ops::Known();
+  const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
+    return node.Typed(ir::Call::Make(op, {a, b}));
   };
+  const auto choose = [&](const Expr& condition, const Expr& a, const Expr& b) {
+    return node.Typed(ops::Where(condition, a, b));
+  };
+  const Expr zero = Integer(0), one = Integer(1);
+  const Expr length = ValueOfCount(node, DimsOf(x)[axis]);
+  const Expr last = call(known.subtract, length, one);
+  const Expr step = call(known.maximum, call(known.minimum, by, Integer(ops::kLongestStep)),
+                         Integer(-ops::kLongestStep));
+  const Expr falls = call(known.less, step, zero), is_none = call(known.equal, step, zero);
+  // On the way down, a slice begins at an element and may end before the first.
+  const auto bounded = [&](const Expr& bound, const Expr& least) {
+    const Expr counted =
+        choose(call(known.less, bound, zero), call(known.add, bound, length), bound);
+    return call(known.minimum, call(known.maximum, counted, least), choose(falls, last, length));
+  };
+  const Expr start = bounded(from, zero), end = bounded(to, choose(falls, Integer(-1), zero));
+  const Expr ahead = call(known.subtract, end, start);
+  const Expr span = choose(falls, call(known.subtract, zero, ahead), ahead);
+  const Expr size = choose(falls, call(known.subtract, zero, step), choose(is_none, one, step));
+  const Expr steps =
+      call(known.floor_divide, call(known.add, span, call(known.subtract, size, one)), size);
+  const Expr count = choose(is_none, Integer(-1), call(known.maximum, steps, zero));
+  const Expr places =
+      node.Typed(Places(node.extents(), ExtentOf(node, count, false, "whose steps must not be 0")));
+  const Expr at = call(known.add, call(known.multiply, places, step), start);
+  return node.Typed(ops::Take(x, at, {.axis = static_cast<std::int64_t>(axis)}));
+}
+
+Expr CutBetween(const Node& node, const Expr& x, const AxisSlice& slice) {
+  const auto axis = static_cast<std::size_t>(slice.axis);
+  const auto given = [&](std::size_t input) {
+    return node.Typed(ops::Cast(
+        ElementAlong(node.input(input), static_cast<std::int64_t>(slice.place), 0), Int64));
+  };
+  if (!slice.step) return TakeBySteps(node, x, axis, given(1), given(2), given(4));
+  if (*slice.step < 1) return TakeBySteps(node, x, axis, given(1), given(2), Integer(*slice.step));
   return CutBetween(node, x,
-                    BoundsOfRun{.axis = static_cast<std::size_t>(slice.axis),
-                                .start = bound(1),
-                                .end = bound(2),
-                                .step = slice.step,
+                    BoundsOfRun{.axis = axis,
+                                .start = given(1),
+                                .end = given(2),
+                                .step = *slice.step,
                                 .begins_at_first = slice.start && *slice.start == Dim(0)});
 }
 
 // Every axis is cut. Those that a run does not name are cut to all of their elements.
 Expr SliceAlongAxesOfRun(const Node& node) {
   const Expr& x = node.input(0);
-  if (node.has_input(4) &&
-      std::ranges::any_of(node.ConstantInts(4), [](std::int64_t step) { return step != 1; }))
-    throw Unimplemented("only a run knows the axes, and steps are not 1");
+  const std::vector<std::optional<std::int64_t>> given = StepsOf(node);
+  const bool has_steps = std::ranges::any_of(given, [](const auto& step) { return step != 1; });
   const std::int64_t rank = RankOf(x);
   const AxesOfRun axes(node, node.input(3), rank);
   const auto bounds = [&](std::size_t input) {
@@ -211,14 +263,14 @@ Expr SliceAlongAxesOfRun(const Node& node) {
     return node.Typed(ops::Cast(node.input(input), Int64));
   };
   const Expr starts = bounds(1), ends = bounds(2);
+  const Expr steps = has_steps ? bounds(4) : Expr();
   Expr y = x;
   for (std::int64_t at = 0; at < rank; ++at) {
     const auto axis = static_cast<std::size_t>(at);
     const Expr all = Integer(std::numeric_limits<std::int32_t>::max());
-    y = CutBetween(node, y,
-                   BoundsOfRun{.axis = axis,
-                               .start = axes.ValueAt(axis, starts, Integer(0)),
-                               .end = axes.ValueAt(axis, ends, all)});
+    const Expr start = axes.ValueAt(axis, starts, Integer(0)), end = axes.ValueAt(axis, ends, all);
+    y = has_steps ? TakeBySteps(node, y, axis, start, end, axes.ValueAt(axis, steps, Integer(1)))
+                  : CutBetween(node, y, BoundsOfRun{.axis = axis, .start = start, .end = end});
   }
   return y;
 }
@@ -233,19 +285,16 @@ std::vector<Expr> Slice(Node& node) {
     const Dim& extent = shape[static_cast<std::size_t>(slice.axis)];
     std::optional<std::int64_t> start = NumberOf(slice.start, extent);
     std::optional<std::int64_t> end = NumberOf(slice.end, extent);
-    if (!start || !end) {
+    // Of an expression, the operator clamps them itself.
+    if (slice.step && start && !extent.is_static()) start = StartOf(*slice.step, *start, extent);
+    if (!slice.step || !start || !end) {
       others.push_back(slice);
       continue;
     }
-    // Of an expression, the operator clamps them itself.
-    if (extent.is_static()) {
-      Clamp(extent.value(), slice.step, &*start, &*end);
-    } else {
-      start = StartOf(slice, *start, extent);
-    }
+    if (extent.is_static()) Clamp(extent.value(), *slice.step, &*start, &*end);
     by_numbers.begin.push_back(*start);
     by_numbers.end.push_back(*end);
-    by_numbers.strides.push_back(slice.step);
+    by_numbers.strides.push_back(*slice.step);
     by_numbers.axes->push_back(slice.axis);
   }
   Expr y = x;
@@ -258,10 +307,7 @@ std::vector<Expr> Slice(Node& node) {
 }  // namespace
 
 void AddSliceConverters(ConverterTable* table) {
-  (*table)["Slice"] = Converter(Slice).With(
-      {.known = {{4, "steps"}},
-       .other = "the number of axes is known at import; bounds that a run computes take steps of "
-                "at least 1, axes of a run steps of 1"});
+  (*table)["Slice"] = Converter(Slice).With({.other = "the number of axes is known at import"});
 }
 
 }  // namespace tenon::onnx_import

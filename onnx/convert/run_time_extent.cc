@@ -97,6 +97,12 @@ Dim ExtentOf(const Node& node, const Expr& count, bool is_clamped, const std::st
   return Dim::Symbol(extent);
 }
 
+Expr ZeroUnlessWrong(const Node& node, const Expr& is_wrong, const std::string& rule) {
+  const Dim none = ExtentOf(node, node.Typed(ops::Where(is_wrong, Integer(-1), Integer(0))),
+                            /*is_clamped=*/false, rule);
+  return node.Typed(ops::Sum(node.Typed(Places(node.extents(), none))));
+}
+
 Expr ValueOfCount(const Node& node, const Dim& count) {
   if (count.is_static()) return Integer(count.value());
   const Expr one = ir::Constant::Make(NDArray::Scalar<bool>(false));

@@ -22,6 +22,9 @@ Dim ExtentOf(const Node& node, const Expr& count, bool is_clamped = false,
              const std::string& rule = "");
 // A number that may be below 0: the difference of two variables, of which one is 0.
 Dim NumberOf(const Node& node, const Expr& number);
+// 0, an int64 without axes. A run in which the bool `is_wrong` is true is refused if anything reads
+// this. `rule` says what the node wants.
+Expr ZeroUnlessWrong(const Node& node, const Expr& is_wrong, const std::string& rule);
 // The other way round: a scalar of int64 that has the value of an expression, which is at least 0.
 Expr ValueOfCount(const Node& node, const Dim& count);
 

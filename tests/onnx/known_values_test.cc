@@ -71,9 +71,9 @@ TEST(KnownValuesTest, DropoutInTrainingWithoutARatioIsRefused) {
 }
 
 TEST(KnownValuesTest, AnInputThatDecidesIsNamedWithTheRemedy) {
-  Model model;
-  model.Input("x", {6}).Input("s", {1}, TensorProto::INT64).Output("y");
-  model.Node("Slice", {"x", "s", "s", "", "s"}, {"y"}, "shaped");
+  Model model(20);
+  model.Input("x", {1, 4, 1}).Input("s", {}, TensorProto::INT64).Output("y");
+  model.Node("DFT", {"x", "", "s"}, {"y"}, "shaped");
   EXPECT_THAT(
       MessageOf(Imported(model), kUnimplemented),
       AllOf(HasSubstr("depends on the input s of the model"), HasSubstr("--constant s=VALUE")));

@@ -86,10 +86,6 @@ struct OpenInput {
 };
 
 std::vector<OpenInput> OpenInputs() {
-  const auto sequence = [](Model& model) {
-    model.Input("x", {3}).Input("place", {}, TensorProto::INT64).Output("y");
-    model.Node("SequenceConstruct", {"x", "x"}, {"s"});
-  };
   return {
       {"Col2Im", 2, 18,
        [](Model& m) {
@@ -123,18 +119,6 @@ std::vector<OpenInput> OpenInputs() {
          m.Constant("roi", NDArray::FromVector<float>({8}, {0, 0, 0, 0, 1, 1, 1, 1}));
          NodeProto& node = m.Node("Resize", {"x", "roi", "scales"}, {"y"});
          SetString(node, "coordinate_transformation_mode", "tf_crop_and_resize");
-       }},
-      {"SequenceErase", 1, 13,
-       [=](Model& m) {
-         sequence(m);
-         m.Node("SequenceErase", {"s", "place"}, {"left"});
-         SetInt(m.Node("ConcatFromSequence", {"left"}, {"y"}), "axis", 0);
-       }},
-      {"SequenceInsert", 2, 13,
-       [=](Model& m) {
-         sequence(m);
-         m.Node("SequenceInsert", {"s", "x", "place"}, {"more"});
-         SetInt(m.Node("ConcatFromSequence", {"more"}, {"y"}), "axis", 0);
        }},
       {"SplitToSequence", 1, 13, [](Model& m) {
          m.Input("x", {4}).Input("each", {}, TensorProto::INT64).Output("y");
