@@ -110,7 +110,8 @@ std::vector<Definition> LocalResponse(const DefinedCall& call) {
   for (std::int64_t i = 0; i < call.args[0].size(); ++i) {
     const std::int64_t at = i / inner % shape[axis];
     Real squares = 0;
-    for (std::int64_t k = at - attrs.size / 2; k <= at + attrs.size / 2; ++k) {
+    const std::int64_t first = at - (attrs.size - 1) / 2;
+    for (std::int64_t k = first; k < first + attrs.size; ++k) {
       if (k < 0 || k >= shape[axis]) continue;
       const Real x = call.Arg(0, i + (k - at) * inner);
       squares += x * x;

@@ -119,7 +119,7 @@ NodeDraft LayerNormalization(Draft& d) {
 
 NodeDraft Lrn(Draft& d) {
   NodeDraft node({d.Any({Float32, Float32, Float64}, 3, 4).name});
-  node.Int("size", d.Of(Ints{1, 3, 5}));
+  node.Int("size", d.Of(Ints{1, 2, 3, 4, 5}));
   for (const char* name : {"alpha", "beta", "bias"}) {
     if (d.Chance(50)) node.Float(name, d.Of(std::vector<double>{0.25, 0.5, 1}));
   }

@@ -127,7 +127,7 @@ Expr AfterPast(const Node& node, const Expr& past, const Expr& x) {
 
 Expr ScaledScores(const Node& node, const Expr& queries, const Expr& keys, double scale) {
   const DataType type = DataTypeOf(queries);
-  const bool is_before = type.is_half() && scale > 0;
+  const bool is_before = type.is_half() && scale >= 0;
   const auto times = [&](const Expr& x, double factor) {
     return node.Typed(ops::Multiply(x, ops::Scalar(factor, type)));
   };

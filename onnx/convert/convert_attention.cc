@@ -129,12 +129,11 @@ std::vector<Expr> Attention(Node& node) {
   ScaledDotProduct of{.query = ByHeads(node, 0, "q_num_heads"),
                       .key = ByHeads(node, 1, "kv_num_heads"),
                       .value = ByHeads(node, 2, "kv_num_heads"),
-                      .scale = node.Float("scale", 0),
                       .softcap = node.Float("softcap", 0)};
+  if (node.Has("scale")) of.scale = node.Float("scale", 0);
   const std::int64_t rank = RankOf(node.input(0));
   if (RankOf(node.input(1)) != rank || RankOf(node.input(2)) != rank)
     throw InvalidArgument("query, key and value must have one rank");
-  if (node.Has("scale") && of.scale == 0) throw Unimplemented("a scale of 0 is not supported");
   if (node.has_input(4) != node.has_input(5))
     throw InvalidArgument("past_key and past_value must be given together");
   if (node.has_input(4)) {
@@ -199,7 +198,9 @@ std::vector<Expr> TensorScatter(Node& node) {
     throw InvalidArgument(StrCat("mode is ", mode, "; it may be linear or circular"));
   const std::int64_t axis = AxisOf(node, -2);
   if (axis == 0) throw InvalidArgument("axis is 0, which is the batch; it must be another one");
-  const Expr begins = node.has_input(2) ? node.input(2) : ZerosOf({ShapeOf(cache)[0]}, Int64);
+  const Expr begins = node.has_input(2)
+                          ? node.input(2)
+                          : node.Typed(BroadcastTo(node.extents(), Integer(0), {DimsOf(cache)[0]}));
   return {WrittenAt(node, cache, node.input(1), begins,
                     {.axis = axis, .circular = mode == "circular"})};
 }
@@ -210,9 +211,9 @@ void AddAttentionConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["Attention"] = Converter(Attention).With(
       {.other = "masks that depend on places need known numbers of queries and keys, except a "
-                "causal one; the scale is not 0"});
+                "causal one"});
   t["RotaryEmbedding"] = RotaryEmbedding;
-  t["TensorScatter"] = Converter(TensorScatter).With({.other = "extents known at import"});
+  t["TensorScatter"] = TensorScatter;
 }
 
 }  // namespace tenon::onnx_import

@@ -173,11 +173,12 @@ std::vector<Expr> GroupQueryAttention(Node& node) {
   ScaledDotProduct of{.query = query,
                       .key = Used(node, present_key, s),
                       .value = Used(node, present_value, s),
-                      .scale = node.Float("scale", 0),
                       .softcap = node.Float("softcap", 0),
                       .bias = node.optional_input(10),
                       .causal_offset = s.begins,
                       .window = node.Int("local_window_size", -1)};
+  // ONNX Runtime takes 0 for a scale that is not given.
+  if (const double scale = node.Float("scale", 0); scale != 0) of.scale = scale;
   if (node.has_input(11)) {
     of.sinks = node.input(11);
   } else if (node.Int("smooth_softmax", 0) > 0) {
@@ -194,8 +195,8 @@ std::vector<Expr> GroupQueryAttention(Node& node) {
 void AddMicrosoftGroupQueryConverters(ConverterTable* table) {
   (*table)["GroupQueryAttention"] =
       Converter(GroupQueryAttention)
-          .With({.known = {{6, "total_sequence_length"}},
-                 .other = "extents known at import; a cache of floats; no output of scores"});
+          .With({.known = {{6, "total_sequence_length", "unless it is an expression of extents"}},
+                 .other = "a cache of floats; no output of scores"});
 }
 
 }  // namespace tenon::onnx_import

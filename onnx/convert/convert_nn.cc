@@ -2,6 +2,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/half_floats.h"
 #include "tenon/onnx/convert/matmul.h"
+#include "tenon/onnx/convert/stash_type.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/arithmetic.h"
@@ -36,18 +37,16 @@ std::vector<Expr> LayerNormalization(Node& node) {
   const Expr& x = node.input(0);
   const std::int64_t rank = RankOf(x);
   const std::int64_t axis = AxisOf(node, -1);
-  if (node.Int("stash_type", 1) != 1) throw Unimplemented("stash_type must be 1 (float32)");
+  const StashType stash = StashTypeOf(node, DataTypeOf(x));
   const double epsilon = node.Float("epsilon", 1e-5);
   const bool center = node.has_input(2);
-  if (axis == rank - 1 && node.num_outputs() == 1 && RankOf(node.input(1)) == 1)
+  const bool is_wider = stash.computed != Float32 && DataTypeOf(x) != Float64;
+  if (axis == rank - 1 && node.num_outputs() == 1 && RankOf(node.input(1)) == 1 && !is_wider)
     return {node.Typed(ops::LayerNorm(x, node.input(1), center ? node.input(2) : node.input(1),
                                       {.epsilon = epsilon, .center = center}))};
-  // The standard's first stage is in float32, in which mean and reciprocal are returned. float64
-  // keeps its precision inside.
-  const DataType t = DataTypeOf(x) == Float64 ? Float64 : Float32;
-  const auto as_type = [&](const Expr& e, DataType to) {
-    return DataTypeOf(e) == to ? e : node.Typed(ops::Cast(e, to));
-  };
+  // Mean and reciprocal are returned in the type of the standard's first stage.
+  const DataType t = stash.computed;
+  const auto as_type = [&](const Expr& e, DataType to) { return InType(node, e, to); };
   Ints axes;
   for (std::int64_t i = axis; i < rank; ++i) axes.push_back(i);
   const ops::ReduceAttrs reduce{.axis = axes, .keepdims = true};
@@ -60,7 +59,7 @@ std::vector<Expr> LayerNormalization(Node& node) {
   const Expr normalised = as_type(node.Typed(ops::Multiply(centred, inverse)), DataTypeOf(x));
   Expr y = ops::Multiply(normalised, node.input(1));
   if (center) y = ops::Add(y, node.input(2));
-  return {node.Typed(y), as_type(mean, Float32), as_type(inverse, Float32)};
+  return {node.Typed(y), as_type(mean, stash.given), as_type(inverse, stash.given)};
 }
 
 std::vector<Expr> LocalResponseNormalization(Node& node) {
@@ -164,8 +163,8 @@ void AddNnConverters(ConverterTable* table) {
        .other = "inference, or a ratio of 0"});
   t["Gemm"] = Gemm;
   t["InstanceNormalization"] = InstanceNormalization;
-  t["LRN"] = Converter(LocalResponseNormalization).With({.other = "windows of odd size"});
-  t["LayerNormalization"] = Converter(LayerNormalization).With({.other = "stash_type 1"});
+  t["LRN"] = LocalResponseNormalization;
+  t["LayerNormalization"] = LayerNormalization;
   t["MatMul"] = MatMul;
   t["MeanVarianceNormalization"] = InFloat32(MeanVarianceNormalization);
 }

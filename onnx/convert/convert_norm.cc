@@ -3,6 +3,7 @@
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/half_floats.h"
 #include "tenon/onnx/convert/rms_norm.h"
+#include "tenon/onnx/convert/stash_type.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
@@ -12,15 +13,10 @@
 namespace tenon::onnx_import {
 namespace {
 
-void RequireFloat32Stash(Node& node) {
-  if (const std::int64_t type = node.Int("stash_type", 1); type != 1)
-    throw Unimplemented(StrCat("stash_type is ", type, "; 1 (float32) is supported"));
-}
-
 // Opset 18 has a scale and a bias for each group, opset 21 for each channel.
 std::vector<Expr> GroupNormalization(Node& node) {
   const Expr& x = node.input(0);
-  RequireFloat32Stash(node);
+  const StashType stash = StashTypeOf(node, DataTypeOf(x));
   const std::vector<Dim> shape = DimsOf(x);
   if (shape.size() < 2 || !shape[1].is_static())
     throw InvalidArgument("input 0 must have a known number of channels along axis 1");
@@ -37,9 +33,13 @@ std::vector<Expr> GroupNormalization(Node& node) {
     if (wanted == channels) return node.input(i);
     return node.Typed(ops::Repeat(node.input(i), channels / groups, 0));
   };
-  return {
-      node.Typed(ops::GroupNorm(x, of_channels(1), of_channels(2),
-                                {.num_groups = groups, .epsilon = node.Float("epsilon", 1e-5)}))};
+  const ops::GroupNormAttrs attrs{.num_groups = groups, .epsilon = node.Float("epsilon", 1e-5)};
+  if (stash.computed == Float32)
+    return {node.Typed(ops::GroupNorm(x, of_channels(1), of_channels(2), attrs))};
+  const auto wide = [&](const Expr& e) { return InType(node, e, stash.computed); };
+  const Expr y =
+      node.Typed(ops::GroupNorm(wide(x), wide(of_channels(1)), wide(of_channels(2)), attrs));
+  return {InType(node, y, DataTypeOf(x))};
 }
 
 // Rows whose norm is 0 stay as they are.
@@ -57,20 +57,20 @@ std::vector<Expr> LpNormalization(Node& node) {
 
 // ONNX Runtime writes the same as SimplifiedLayerNormalization, in the standard's domain.
 std::vector<Expr> RmsNormalization(Node& node) {
-  RequireFloat32Stash(node);
   const Expr& x = node.input(0);
+  const StashType stash = StashTypeOf(node, DataTypeOf(x));
   Ints axes;
   for (std::int64_t i = AxisOf(node, -1); i < RankOf(x); ++i) axes.push_back(i);
-  return {ScaledByRms(node, x, node.input(1), axes, node.Float("epsilon", 1e-5))};
+  return {ScaledByRms(node, x, node.input(1), axes, node.Float("epsilon", 1e-5), stash.computed)};
 }
 
 }  // namespace
 
 void AddNormConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["GroupNormalization"] = Converter(GroupNormalization).With({.other = "stash_type 1"});
+  t["GroupNormalization"] = GroupNormalization;
   t["LpNormalization"] = InFloat32(LpNormalization);
-  t["RMSNormalization"] = Converter(RmsNormalization).With({.other = "stash_type 1"});
+  t["RMSNormalization"] = RmsNormalization;
   t["SimplifiedLayerNormalization"] =
       Converter(RmsNormalization).With({.other = "as RMSNormalization; ONNX Runtime writes it"});
 }

@@ -219,7 +219,7 @@ void AddPoolConverters(ConverterTable* table) {
   t["GlobalLpPool"] = InFloat32(GlobalLpPool);
   t["GlobalMaxPool"] = GlobalPool(true);
   t["LpPool"] = InFloat32(LpPool).With({.other = "one to three spatial axes"});
-  t["MaxPool"] = Converter(MaxPool).With({.other = "one to three spatial axes; indices over two"});
+  t["MaxPool"] = Converter(MaxPool).With({.other = "one to three spatial axes"});
 }
 
 }  // namespace tenon::onnx_import

@@ -27,56 +27,82 @@ void RequireTable(const char* what, const Dim& outer, std::int64_t inner) {
                                  " are asked for; at most ", kMaxPlaces, " are supported"));
 }
 
-// The places that the windows over the two spatial axes of an image take.
-class Places2D {
+// The places that the windows over the spatial axes of an image take.
+class PoolPlaces {
  public:
-  Places2D(const Node& node, const Pooling& p, std::vector<Dim> result)
-      : node_(node), p_(p), w_(p.window), result_(std::move(result)) {}
+  PoolPlaces(const Node& node, const Pooling& p, std::vector<Dim> result)
+      : node_(node), p_(p), w_(p.window), dims_(w_.kernel.size()), result_(std::move(result)) {}
 
   // The position in its image of each window's maximum. The taps of all windows are gathered, axis
   // by axis; the first maximum of each window is found; then its position is computed.
   Expr OfMaxima(const Expr& maximum, bool columns_first) const {
-    for (std::size_t d = 0; d < 2; ++d) {
-      RequireTable("planes or windows", result_[d], 1);
-      RequireTable("taps along an axis", result_[d + 2], w_.kernel[d]);
-    }
-    RequireTable("taps of a window", w_.kernel[0], w_.kernel[1]);
+    const std::int64_t taps = RequireTables();
     const Expr& x = p_.data;
     const double least = LeastOf(DataTypeOf(x));
-    const Expr padded =
-        Typed(ops::Pad(x, {{0, 0}, {0, 0}, {w_.before[0], PastEnd(0)}, {w_.before[1], PastEnd(1)}},
-                       least, DataTypeOf(x)));
-    const Expr rows = Typed(ops::Take(padded, Taps(0), {.axis = 2}));
-    // (images, channels, rows of windows, taps down, columns of windows, taps across)
-    const Expr all = Typed(ops::Take(rows, Taps(1), {.axis = 4}));
+    std::vector<Ints> width = {{0, 0}, {0, 0}};
+    for (std::size_t d = 0; d < dims_; ++d) width.push_back({w_.before[d], PastEnd(d)});
+    const Expr padded = Typed(ops::Pad(x, width, least, DataTypeOf(x)));
+    // (images, channels, then windows and taps of each spatial axis)
+    Expr all = padded;
+    Ints order = {0, 1};
+    for (std::size_t d = 0; d < dims_; ++d) {
+      const auto axis = static_cast<std::int64_t>(2 + 2 * d);
+      all = Typed(ops::Take(all, Taps(d), {.axis = axis}));
+      order.push_back(axis);
+    }
+    for (std::size_t d = 0; d < dims_; ++d) order.push_back(static_cast<std::int64_t>(3 + 2 * d));
     std::vector<Dim> windows = result_;
-    windows.push_back(w_.kernel[0] * w_.kernel[1]);
-    const Expr by_window = Typed(
-        ReshapeTo(node_.extents(), Typed(ops::Transpose(all, Ints{0, 1, 2, 4, 3, 5})), windows));
-    Expr tap = Typed(ops::Cast(Typed(ops::ArgMax(by_window, {.axis = Ints{4}})), Int64));
-    if (!(DimsOf(padded) == DimsOf(x)) || w_.in_data[0] || w_.in_data[1]) {
+    windows.push_back(taps);
+    const Expr by_window =
+        Typed(ReshapeTo(node_.extents(), Typed(ops::Transpose(all, order)), windows));
+    const auto last = static_cast<std::int64_t>(result_.size());
+    Expr tap = Typed(ops::Cast(Typed(ops::ArgMax(by_window, {.axis = Ints{last}})), Int64));
+    const bool is_padded = !(DimsOf(padded) == DimsOf(x)) ||
+                           std::ranges::any_of(w_.in_data, [](const Expr& e) { return !!e; });
+    if (is_padded) {
       // Of elements that equal the padding the first one counts, and not the padding before it.
       const Expr lowest =
           ir::Call::Make(ops::Known().equal, {maximum, ops::Scalar(least, DataTypeOf(x))});
-      const Expr first = ops::Add(ops::Multiply(FirstTap(0), Integer(w_.kernel[1])), FirstTap(1));
+      Expr first = FirstTap(0);
+      for (std::size_t d = 1; d < dims_; ++d) first = Flat(first, FirstTap(d), w_.kernel[d]);
       tap = Typed(ops::Where(lowest, first, tap));
     }
-    const Expr down = Typed(ops::Multiply(Floor(ops::Known().floor_divide, tap, w_.kernel[1]),
-                                          Integer(w_.dilations[0])));
-    const Expr across = Typed(
-        ops::Multiply(Floor(ops::Known().floor_mod, tap, w_.kernel[1]), Integer(w_.dilations[1])));
-    const Expr row = Typed(ops::Add(Starts(0), down)), column = Typed(ops::Add(Starts(1), across));
-    const Expr height = Extent(2), width = Extent(3);
-    const Expr plane =
-        ops::Add(ops::Multiply(Along(0, result_[0]), Extent(1)), Along(1, result_[1]));
-    const auto flat = [&](const Expr& outer, const Expr& inner, const Expr& extent) {
-      return ops::Add(ops::Multiply(outer, extent), inner);
-    };
-    return Typed(columns_first ? flat(flat(plane, column, width), row, height)
-                               : flat(flat(plane, row, height), column, width));
+    return Typed(PositionOf(tap, columns_first));
   }
 
  private:
+  // How many taps a window has.
+  std::int64_t RequireTables() const {
+    std::int64_t taps = 1;
+    for (std::size_t d = 0; d < 2; ++d) RequireTable("planes or windows", result_[d], 1);
+    for (std::size_t d = 0; d < dims_; ++d) {
+      RequireTable("taps along an axis", result_[d + 2], w_.kernel[d]);
+      RequireTable("taps of a window", taps, w_.kernel[d]);
+      taps *= w_.kernel[d];
+    }
+    return taps;
+  }
+  static Expr Flat(const Expr& outer, const Expr& inner, const Expr& extent) {
+    return ops::Add(ops::Multiply(outer, extent), inner);
+  }
+  static Expr Flat(const Expr& outer, const Expr& inner, std::int64_t extent) {
+    return Flat(outer, inner, Integer(extent));
+  }
+  // Of a tap, a number of its window, in the whole tensor.
+  Expr PositionOf(Expr tap, bool columns_first) const {
+    std::vector<Expr> places(dims_);
+    for (std::size_t d = dims_; d-- > 0;) {
+      const Expr along = d == 0 ? tap : Floor(ops::Known().floor_mod, tap, w_.kernel[d]);
+      places[d] = Typed(ops::Add(Starts(d), ops::Multiply(along, Integer(w_.dilations[d]))));
+      if (d > 0) tap = Floor(ops::Known().floor_divide, tap, w_.kernel[d]);
+    }
+    Expr at = Flat(Along(0, result_[0]), Along(1, result_[1]), Extent(1));
+    for (std::size_t i = 0; i < dims_; ++i) {
+      const std::size_t d = columns_first ? dims_ - 1 - i : i;
+      at = Flat(at, places[d], Extent(d + 2));
+    }
+    return at;
+  }
   Expr Typed(const Expr& e) const { return node_.Typed(e); }
   Expr Floor(const Expr& op, const Expr& a, std::int64_t b) const {
     return Typed(ir::Call::Make(op, {a, Integer(b)}));
@@ -85,7 +111,7 @@ class Places2D {
   Expr Extent(std::size_t axis) const { return Typed(ExtentValue(node_.input(0), axis)); }
   // 0, 1, ... along an axis of the result.
   Expr Along(std::size_t axis, const Dim& count) const {
-    return PlacesAlong(node_, 4, axis, count);
+    return PlacesAlong(node_, result_.size(), axis, count);
   }
   // The elements that the last window reaches past the end of the data; of a variable extent, the
   // most.
@@ -132,6 +158,7 @@ class Places2D {
   const Node& node_;
   const Pooling& p_;
   const Window& w_;
+  const std::size_t dims_;
   const std::vector<Dim> result_;
 };
 
@@ -144,9 +171,7 @@ double LeastOf(DataType type) {
 }
 
 Expr PlacesOfMaxima(const Node& node, const Pooling& p, const Expr& maximum, bool columns_first) {
-  if (p.window.kernel.size() != 2)
-    throw Unimplemented("indices are supported only over two spatial axes");
-  return Places2D(node, p, DimsOf(maximum)).OfMaxima(maximum, columns_first);
+  return PoolPlaces(node, p, DimsOf(maximum)).OfMaxima(maximum, columns_first);
 }
 
 }  // namespace tenon::onnx_import

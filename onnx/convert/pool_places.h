@@ -22,9 +22,9 @@ struct Pooling {
 // The least value of a type: what padding is to a maximum.
 double LeastOf(DataType type);
 
-// The position in its image of each window's maximum. `maximum` is what the pooling gives over two
-// spatial axes. Throws InvalidArgument for tables of too many entries, Unimplemented for other
-// axes.
+// The position in the tensor of each window's maximum; with `columns_first` the first spatial axis
+// is the innermost. `maximum` is what the pooling gives. Throws InvalidArgument for tables of too
+// many entries.
 Expr PlacesOfMaxima(const Node& node, const Pooling& p, const Expr& maximum, bool columns_first);
 
 }  // namespace tenon::onnx_import

@@ -6,10 +6,10 @@
 
 namespace tenon::onnx_import {
 
-// x / sqrt(mean(x * x over the axes) + epsilon) * scale, typed. Halves are squared and summed up in
-// float32 and rounded before they are scaled.
+// x / sqrt(mean(x * x over the axes) + epsilon) * scale, typed. What is narrower than `middle` is
+// squared and summed up in that type, and rounded before it is scaled.
 Expr ScaledByRms(const Node& node, const Expr& x, const Expr& scale, const Ints& axes,
-                 double epsilon);
+                 double epsilon, DataType middle = Float32);
 
 }  // namespace tenon::onnx_import
 

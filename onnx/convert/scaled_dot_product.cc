@@ -65,8 +65,7 @@ Expr Merged(const Node& node, const Expr& x, const Extents& of, const Dim& size)
 }
 
 Expr Scores(const Node& node, const ScaledDotProduct& of, const Extents& extents) {
-  const double scale =
-      of.scale != 0 ? of.scale : 1 / std::sqrt(static_cast<double>(extents.size.value()));
+  const double scale = of.scale.value_or(1 / std::sqrt(static_cast<double>(extents.size.value())));
   const Expr scores =
       ScaledScores(node, ByGroup(node, of.query, extents, extents.queries, extents.size),
                    Merged(node, of.key, extents, extents.size), scale);

@@ -5,17 +5,19 @@
 #ifndef TENON_ONNX_CONVERT_SCALED_DOT_PRODUCT_H_
 #define TENON_ONNX_CONVERT_SCALED_DOT_PRODUCT_H_
 
+#include <optional>
+
 #include "tenon/onnx/convert/node.h"
 
 namespace tenon::onnx_import {
 
 struct ScaledDotProduct {
-  Expr query;          // [batch, heads, queries, size]
-  Expr key, value;     // [batch, groups, keys, size]; the heads of a group are neighbours
-  double scale = 0;    // of the scores; 0 stands for 1 / sqrt(size)
-  double softcap = 0;  // not 0: scores become softcap * tanh(score / softcap)
-  Expr bias;           // undefined, or added to the scores, to which it broadcasts
-  Expr seen;           // undefined, or a bool that broadcasts to the scores: the keys that count
+  Expr query;                   // [batch, heads, queries, size]
+  Expr key, value;              // [batch, groups, keys, size]; the heads of a group are neighbours
+  std::optional<double> scale;  // of the scores; 1 / sqrt(size) where it is not given
+  double softcap = 0;           // not 0: scores become softcap * tanh(score / softcap)
+  Expr bias;                    // undefined, or added to the scores, to which it broadcasts
+  Expr seen;  // undefined, or a bool that broadcasts to the scores: the keys that count
   // Undefined, or int64, a scalar or [batch]: query i sees key j when j <= i + offset.
   Expr causal_offset;
   std::int64_t window = -1;  // from 0 on: how many keys a query sees at most, the last ones

@@ -82,7 +82,9 @@ struct LRNAttrs {
   double beta = 0.75;
   static constexpr auto Fields() {
     return attrs::Fields(
-        attrs::Field("size", &LRNAttrs::size, "elements that a window spans, an odd number")
+        attrs::Field(
+            "size", &LRNAttrs::size,
+            "elements that a window spans; of an even number one more comes after the middle")
             .AtLeast(1),
         attrs::Field("axis", &LRNAttrs::axis, "axis along which windows lie"),
         attrs::Field("bias", &LRNAttrs::bias, "added to the scaled sum of squares"),

@@ -82,10 +82,7 @@ void L2Normalize(TypeCall& call) {
 void LRN(TypeCall& call) {
   if (const auto* x = call.tensor(0); x != nullptr) {
     RequireFloats(call, *x);
-    const auto& attrs = call.attrs<LRNAttrs>();
-    NormalizeAxis(call, attrs.axis, x->shape.size());
-    if (attrs.size % 2 == 0)
-      call.Refuse(StrCat("size is ", attrs.size, "; a window has a middle, so it must be odd"));
+    NormalizeAxis(call, call.attrs<LRNAttrs>().axis, x->shape.size());
   }
   Identity(call);
 }

@@ -222,7 +222,7 @@ std::vector<Tensor> LRN(const TeCall& call) {
   const DataType t = x.dtype();
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
   const Expr& extent = x.shape()[axis];
-  std::int64_t before = attrs.size / 2, after = attrs.size - 1 - before;
+  std::int64_t before = (attrs.size - 1) / 2, after = attrs.size - 1 - before;
   if (const auto* number = extent.As<loop::IntImmNode>()) {
     // A wider window would not take more channels.
     const std::int64_t last = std::max<std::int64_t>(number->value - 1, 0);

@@ -44,6 +44,24 @@ TEST(ExtentsThatFitTest, AnUpdateOfANumberOfElementsFitsItsCache) {
   EXPECT_FALSE(Takes(model, CacheAndUpdate(2, 3)));
 }
 
+// Without places, the update is the first of the cache.
+TEST(ExtentsThatFitTest, AnUpdateOfAnyBatchMayHaveNoPlaces) {
+  Model model(24);
+  NamedInput(model, "cache", {"b", "m", "3"});
+  NamedInput(model, "update", {"b", "n", "3"});
+  SetInt(model.Output("y").Node("TensorScatter", {"cache", "update"}, {"y"}), "axis", 1);
+  std::vector<runtime::Inputs> runs;
+  for (const std::int64_t batch : {2, 1})
+    runs.push_back({{"cache", Random({batch, 4, 3}, 1)}, {"update", Random({batch, 2, 3}, 2)}});
+  const auto results = ExpectRightForAll(model, runs, true);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    for (std::int64_t at = 0; at < results.at(i).at(0).size(); ++at) {
+      const std::int64_t row = at / 3 % 4, from = (at / 12 * 2 + row) * 3 + at % 3;
+      EXPECT_EQ(results[i][0].data<float>()[at], row < 2 ? runs[i].at("update").data<float>()[from]
+                                                         : runs[i].at("cache").data<float>()[at]);
+    }
+}
+
 TEST(ExtentsThatFitTest, EveryTokenHasAPlace) {
   Model model(17);
   NamedInput(model, "tokens", {"b", "s"}, TensorProto::INT32);

@@ -425,7 +425,7 @@ void AddNorms(std::vector<OpCase>* cases) {
              return x(at) / std::sqrt(std::max(squares, 0.25));
            })};
          }});
-  for (const int size : {1, 3, 5, 9})
+  for (const int size : {1, 2, 3, 4, 5, 9})
     for (const int axis : {1, -1})
       cases->push_back({StrCat("lrn_size_", size, "_axis_", axis < 0 ? "last" : "1"),
                         {F("x", {2, 7, 3, 5}, -3, 3)},
@@ -435,7 +435,7 @@ void AddNorms(std::vector<OpCase>* cases) {
                           return Arrays{Make(in[0].shape, [&](const Index& at) {
                             const std::size_t along = axis < 0 ? 3 : 1;
                             double squares = 0;
-                            for (std::int64_t k = -(size / 2); k <= size / 2; ++k) {
+                            for (std::int64_t k = -((size - 1) / 2); k <= size / 2; ++k) {
                               Index from = at;
                               from[along] += k;
                               if (from[along] >= 0 && from[along] < in[0].shape[along])
