@@ -129,6 +129,8 @@ std::vector<AxisSlice> SlicesOf(Node& node) {
     AxisSlice slice{.axis = ops::NormalAxis(axes ? (*axes)[i] : static_cast<std::int64_t>(i), rank),
                     .step = steps[i],
                     .place = i};
+    if (std::ranges::find(slices, slice.axis, &AxisSlice::axis) != slices.end())
+      throw InvalidArgument(StrCat("axes names the axis ", slice.axis, " twice"));
     if (starts) slice.start = (*starts)[i];
     if (ends) slice.end = (*ends)[i];
     slices.push_back(std::move(slice));

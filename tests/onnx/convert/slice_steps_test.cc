@@ -140,6 +140,16 @@ TEST(SliceStepsTest, OnTheWayDownAStartMayLieBeforeTheFirst) {
   }
 }
 
+// As where a run gives them. The standard leaves open what this would mean.
+TEST(SliceStepsTest, AnAxisIsNamedOnce) {
+  Model model(17);
+  NamedInput(model, "x", {"n", "2"}).Output("y");
+  model.Integers("start", {0, 1}).Integers("end", {9, 9}).Integers("axes", {0, -2});
+  model.Node("Slice", {"x", "start", "end", "axes"}, {"y"}, "cut");
+  EXPECT_THAT(MessageOf(ImportOnnx(model.Bytes(), AnyShapes()), absl::StatusCode::kInvalidArgument),
+              AllOf(HasSubstr("cut (Slice)"), HasSubstr("axes names the axis 0 twice")));
+}
+
 TEST(SliceStepsTest, AxesOfARunTakeSteps) {
   Model model(17);
   NamedInput(model, "x", {"n", "m"}).Output("y");
