@@ -71,7 +71,7 @@ Drawer Conv(bool is_transposed) {
 Drawer Pool(bool is_max) {
   return [is_max](Draft& d) {
     const Window w = AnyWindow(d, false);
-    const bool has_places = is_max && w.kernel.size() == 2 && d.Chance(30);
+    const bool has_places = is_max && d.Chance(30);
     NodeDraft node({d.Tensor(d.Of(kFloats), w.data).name}, has_places ? 2 : 1);
     node.IntList("kernel_shape", w.kernel);
     DrawWindow(d, static_cast<std::int64_t>(w.kernel.size()), &node);
@@ -114,6 +114,7 @@ NodeDraft LayerNormalization(Draft& d) {
                  d.Chance(25) ? static_cast<int>(1 + d.random().Below(3)) : 1);
   if (d.Chance(60)) node.proto.add_input(d.Tensor(x.type, normalised).name);
   node.Float("epsilon", 0.01).Int("axis", axis);
+  if (d.opset() >= 17 && d.Chance(20)) node.Int("stash_type", d.Of(Ints{1, 10, 11, 16}));
   return node;
 }
 
