@@ -20,6 +20,10 @@ bool IsOfIntrinsic(const Stage& stage, std::size_t axis, std::int64_t extent) {
   return axis >= outer && loop::IsConstInt(pattern[axis - outer].extent, extent);
 }
 
+bool SameRange(const Range& a, const Range& b) {
+  return loop::StructuralEqual(a.min, b.min) && loop::StructuralEqual(a.extent, b.extent);
+}
+
 }  // namespace
 
 std::vector<Range> WholeRegion(const loop::Buffer& buffer) {
@@ -29,9 +33,7 @@ std::vector<Range> WholeRegion(const loop::Buffer& buffer) {
 }
 
 bool SameRegion(const std::vector<Range>& a, const std::vector<Range>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Range& x, const Range& y) {
-    return loop::StructuralEqual(x.min, y.min) && loop::StructuralEqual(x.extent, y.extent);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameRange);
 }
 
 std::vector<Range> RegionComputed(const Stage& stage) {
@@ -55,9 +57,12 @@ std::vector<Range> RegionNeeded(const Stage& producer, const Stmt& inside,
   for (const loop::Buffer& buffer : producer.op()->outputs) {
     const std::optional<std::vector<Range>> read = RegionRead(inside, buffer, bounds);
     if (!read) continue;
-    // Outputs of one operation are computed together. If their boxes are not equal, all is
-    // computed.
-    region = !region || SameRegion(*region, *read) ? *read : WholeRegion(buffer);
+    if (!region) region = *read;
+    // Outputs of one operation are computed together. Along axes on which their boxes differ, all
+    // is computed.
+    for (std::size_t d = 0; d < region->size(); ++d) {
+      if (!SameRange((*region)[d], (*read)[d])) (*region)[d] = {0, buffer->shape[d]};
+    }
   }
   if (!region && producer.placement() != Stage::Placement::kAt) {
     throw InvalidArgument(StrCat("compute_at: stage ", producer.name(),

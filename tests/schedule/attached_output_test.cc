@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tenon/support/strings.h"
+#include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tests/schedule/schedule_testing.h"
 
@@ -43,6 +44,25 @@ void ExpectRefused(const std::function<void()>& lower, const std::string& words)
     EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(error.what(), HasSubstr(words));
   }
+}
+
+// Both results of a row are computed where the row is read, whatever columns of each are.
+TEST(AttachedOutputTest, ResultsOfOneStageMayBeReadInDifferentColumns) {
+  const Tensor a = Placeholder({4, 6, 5}, Float32, "A");
+  const te::IterVar k = te::ReduceAxis(0, 5);
+  const std::vector<Tensor> best = te::ReduceTuple(
+      {4, 6},
+      [&](const std::vector<Var>& i) {
+        return te::ArgMax(te::Cast(Int32, k.var), a(i[0], i[1], k.var), {k});
+      },
+      "best");
+  const Tensor out = Compute(
+      {4, 6}, [&](Var i, Var j) { return te::Cast(Float32, best[0](i, 2)) + best[1](i, j); },
+      "out");
+  Schedule s({best[0], best[1], out});
+  s[out].Parallel(out.axis(0));
+  s[best[0]].ComputeAt(s[out], out.axis(0));
+  ExpectRight(s, {a});
 }
 
 class AttachedOutputExtentTest
