@@ -15,7 +15,6 @@ namespace tenon::onnx_import {
 namespace {
 
 namespace fs = std::filesystem;
-using testing_graphs::Random;
 
 // Tests of single nodes that come with ONNX.
 const fs::path kFolder = "/usr/share/libonnx-testdata/data/node";

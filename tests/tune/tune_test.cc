@@ -18,7 +18,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing_graphs::ExpectClose;
 using testing_graphs::Interpreted;
 using testing_graphs::Parsed;

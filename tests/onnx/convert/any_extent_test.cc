@@ -7,7 +7,6 @@
 namespace tenon::onnx_import {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing_graphs::Random;
 

@@ -8,7 +8,6 @@ namespace tenon::onnx_import {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing_graphs::Random;
