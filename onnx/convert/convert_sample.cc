@@ -104,7 +104,7 @@ Expr Coordinates(const Node& node, const Dim& extent, bool align_corners) {
 // Each component of a point is a sum over the columns of its matrix: the coordinates along the axes
 // from the last one on, and 1.
 std::vector<Expr> AffineGrid(Node& node) {
-  const Expr& theta = node.input(0);
+  Expr theta = node.input(0);
   const std::vector<Dim> size = ExtentsAt(node, 1), maps = DimsOf(theta);
   const auto dims = static_cast<std::int64_t>(size.size()) - 2;
   const bool has_matrices = maps.size() == 3 && maps[1] == Dim(dims) && maps[2] == Dim(dims + 1);
@@ -120,6 +120,9 @@ std::vector<Expr> AffineGrid(Node& node) {
   for (const Dim& extent : shape)
     if (extent.is_static() && extent.value() < 0)
       throw InvalidArgument(StrCat("input 1 has the extent ", extent.value()));
+  // A run refuses matrices of another batch. Grids would not tell: one of no points has any batch.
+  if (!(maps[0] == size[0]))
+    theta = node.Typed(ReshapeTo(node.extents(), theta, {size[0], maps[1], maps[2]}));
   const bool align_corners = node.Int("align_corners", 0) != 0;
   const auto column = [&](std::int64_t i) {
     return node.Typed(ops::ExpandDims(node.Typed(ElementAlong(theta, i, 2)), 1, dims));
@@ -133,7 +136,6 @@ std::vector<Expr> AffineGrid(Node& node) {
         node.Typed(ops::Multiply(column(i), node.Typed(ops::ExpandDims(line, 1, i + 1))));
     sum = sum ? node.Typed(ops::Add(sum, term)) : term;
   }
-  // A run refuses a size of another batch.
   return {node.Typed(ReshapeTo(node.extents(), node.Typed(ops::Add(sum, column(dims))), shape))};
 }
 

@@ -98,6 +98,8 @@ TEST_P(AffineGridOfRunTest, HasTheSizeThatARunGives) {
   }
   EXPECT_THAT(compiled.Refusal({{"theta", Random({2, 2, 3}, 1)}, {"size", Vector({3, 1, 4, 5})}}),
               HasSubstr("grid (AffineGrid)"));
+  EXPECT_THAT(compiled.Refusal({{"theta", Random({1, 2, 3}, 1)}, {"size", Vector({0, 1, 0, 5})}}),
+              HasSubstr("grid (AffineGrid)"));
   EXPECT_THAT(compiled.Refusal({{"theta", Random({2, 2, 3}, 1)}, {"size", Vector({2, 1, -4, 5})}}),
               HasSubstr("grid (AffineGrid)"));
 }
