@@ -67,9 +67,8 @@ void Draw(const std::string& folder, const std::string& file, ocr::Picture pictu
   std::printf("boxes drawn in %s\n", path.c_str());
 }
 
-void ReadPicture(const ocr::Reader& reader, const std::string& file, const ocr::Observer& dump,
-                 const std::string& boxes) {
-  const ocr::Picture picture = ocr::LoadPicture(file);
+void ReadPicture(const ocr::Reader& reader, const std::string& file, const ocr::Picture& picture,
+                 const ocr::Observer& dump, const std::string& boxes) {
   auto start = std::chrono::steady_clock::now();
   reader.Read(picture);
   const double first = Milliseconds(start);
@@ -86,13 +85,15 @@ void ReadPicture(const ocr::Reader& reader, const std::string& file, const ocr::
 
 // One compile serves pictures of all sizes.
 void Read(const Arguments& arguments) {
+  std::vector<ocr::Picture> pictures;
+  for (const std::string& file : arguments.pictures) pictures.push_back(ocr::LoadPicture(file));
   const auto start = std::chrono::steady_clock::now();
   const ocr::Reader reader(arguments.models,
                            {.threads = arguments.threads, .cache_dir = arguments.cache_dir});
   std::printf("models read and compiled in %.0f ms\n", Milliseconds(start));
   const ocr::Observer dump = arguments.dump.empty() ? ocr::Observer() : Dump(arguments.dump);
-  for (const std::string& file : arguments.pictures)
-    ReadPicture(reader, file, dump, arguments.boxes);
+  for (std::size_t i = 0; i < pictures.size(); ++i)
+    ReadPicture(reader, arguments.pictures[i], pictures[i], dump, arguments.boxes);
 }
 
 }  // namespace
