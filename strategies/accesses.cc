@@ -70,11 +70,16 @@ bool Accesses::DifferByLane(const Stage& stage, const loop::Var& var) {
                      [&](const Expr& condition) { return loop::UsesVar(condition, var); });
 }
 
-bool Accesses::BoundAlong(const Stage& stage, const loop::Var& var) {
-  const Inlined& inlined = InlinedOf(stage);
-  if (inlined.is_choice) return false;
+std::vector<Expr> Accesses::LazyBoundsOf(const Stage& stage) {
   std::vector<Expr> bounds;
-  for (const Expr& condition : inlined.lazy_conditions) loop::SplitConjunction(condition, &bounds);
+  for (const Expr& condition : InlinedOf(stage).lazy_conditions)
+    loop::SplitConjunction(condition, &bounds);
+  return bounds;
+}
+
+bool Accesses::BoundAlong(const Stage& stage, const loop::Var& var) {
+  if (InlinedOf(stage).is_choice) return false;
+  const std::vector<Expr> bounds = LazyBoundsOf(stage);
   return std::all_of(bounds.begin(), bounds.end(), [&](const Expr& bound) {
     const auto linear = loop::ToLinearCondition(bound, var);
     return !loop::UsesVar(bound, var) || (linear && linear->rest.kind() == loop::ExprKind::kIntImm);
@@ -82,9 +87,7 @@ bool Accesses::BoundAlong(const Stage& stage, const loop::Var& var) {
 }
 
 bool Accesses::EndsAlong(const Stage& stage, const loop::Var& var) {
-  std::vector<Expr> bounds;
-  for (const Expr& condition : InlinedOf(stage).lazy_conditions)
-    loop::SplitConjunction(condition, &bounds);
+  const std::vector<Expr> bounds = LazyBoundsOf(stage);
   if (bounds.size() != 1) return false;
   const auto linear = loop::ToLinearCondition(bounds[0], var);
   return linear && linear->coefficient == 1;

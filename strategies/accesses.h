@@ -66,6 +66,8 @@ class Accesses {
     bool is_choice = false;                   // an element is one of several, as it is
   };
   const Inlined& InlinedOf(const schedule::Stage& stage);
+  // The conjuncts of its lazy conditions.
+  std::vector<loop::Expr> LazyBoundsOf(const schedule::Stage& stage);
 
   const schedule::Schedule& schedule_;
   const Target& target_;

@@ -54,6 +54,9 @@ bool IsLongRow(SchedulingState& state, const Stage& stage) {
 
 bool IsAny(SchedulingState& /*state*/, const Stage& /*stage*/) { return true; }
 
+constexpr const char* kTurned = "it is read along another axis: tiles are turned in registers";
+constexpr ScheduleRule kTransposed = {"transposed", kTurned, IsAny, ScheduleTransposed};
+
 constexpr ScheduleRule kRules[] = {
     {"stored tiles", "each block of a stored tensor is summed up in registers where it is written",
      MayReadTile, ScheduleStoredTile},
@@ -65,20 +68,17 @@ constexpr ScheduleRule kRules[] = {
      ScheduleSumBlocks},
     {"result with producers", "what it reads at its own leading indices stays in cache",
      IsLastResult, ScheduleWithProducers},
-    {"transposed result", "it is read along another axis: tiles are turned in registers", IsResult,
-     ScheduleTransposed},
+    {"transposed result", kTurned, IsResult, ScheduleTransposed},
     {"result alone", "it has loops of its own", IsResult, ScheduleAlone},
     {"row sums with producers", "what a row's sum reads stays in cache", IsLongRow,
      ScheduleWithProducers},
-    {"transposed", "it is read along another axis: tiles are turned in registers", IsAny,
-     ScheduleTransposed},
+    kTransposed,
     {"alone", "others read it at other indices than their own", IsAny, ScheduleAlone},
 };
 
 // The rules of schedules with external operations and scans.
 constexpr ScheduleRule kAroundOpaqueStages[] = {
-    {"transposed", "it is read along another axis: tiles are turned in registers", IsAny,
-     ScheduleTransposed},
+    kTransposed,
     {"alone", "external operations and scans are among the stages", IsAny, ScheduleAlone},
 };
 

@@ -152,8 +152,7 @@ bool MaySplit(const OperationNode& op, bool reassociate) {
   return combiner.is_sum || combiner.is_order_free;
 }
 
-// How many pieces the axes `split` of a reduction may be taken apart into, up to `most`. 1: it
-// stays whole.
+// The numbers of pieces that a reduction may be taken apart into. 1: it stays whole.
 std::vector<std::int64_t> PiecesUpTo(std::int64_t most) {
   std::vector<std::int64_t> pieces;
   for (std::int64_t count = 1; count < most; count *= 2) pieces.push_back(count);

@@ -217,8 +217,8 @@ Number DeterminantOf(const NDArray& x, std::int64_t begin, std::int64_t n, Real*
 std::vector<Definition> Determinant(const DefinedCall& call) {
   const NDArray& x = call.args[0];
   const std::int64_t n = x.shape().back();
-  constexpr std::int64_t kMostRows = 12;
-  if (n > kMostRows) return {};
+  constexpr std::int64_t kMaxRows = 12;
+  if (n > kMaxRows) return {};
   Definition made{.shape = Shape(x.shape().begin(), x.shape().end() - 2)};
   for (std::int64_t i = 0; i < NumElements(*made.shape); ++i) {
     Real tolerance = 0;

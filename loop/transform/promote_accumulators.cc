@@ -261,9 +261,9 @@ class Promoter : public StmtMutator {
 
   // The end of the stores in a row from `begin` on, of which so many are one region.
   static std::size_t EndOfStores(const std::vector<Stmt>& stmts, std::size_t begin) {
-    constexpr std::size_t kMost = 256;
+    constexpr std::size_t kMaxStores = 256;
     std::size_t end = begin;
-    while (end < stmts.size() && end < begin + kMost && stmts[end].As<StoreNode>() != nullptr)
+    while (end < stmts.size() && end < begin + kMaxStores && stmts[end].As<StoreNode>() != nullptr)
       ++end;
     return end;
   }

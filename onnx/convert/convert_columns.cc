@@ -30,9 +30,7 @@ struct BlockAxis {
 // zero after the last block.
 Expr AddedAlong(const Node& node, const Expr& x, const BlockAxis& of, std::size_t axis) {
   const auto& known = ops::Known();
-  const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
-    return node.Typed(ir::Call::Make(op, {a, b}));
-  };
+  const auto call = TypedCalls(node);
   std::vector<Dim> flat = DimsOf(x);
   std::vector<Ints> widths(flat.size(), Ints{0, 0});
   widths[axis + 1] = {0, 1};

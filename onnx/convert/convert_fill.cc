@@ -154,9 +154,7 @@ constexpr std::int64_t kTooMany = std::numeric_limits<std::int64_t>::max();
 // too many numbers or none.
 Expr CountOfIntegers(const Node& node, const Expr& start, const Expr& limit, const Expr& step) {
   const auto& known = ops::Known();
-  const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
-    return node.Typed(ir::Call::Make(op, {a, b}));
-  };
+  const auto call = TypedCalls(node);
   const auto real = [&](const Expr& e) { return node.Typed(ops::Cast(e, Float64)); };
   const Expr span = call(known.subtract, real(limit), real(start));
   const Expr is_small =

@@ -14,7 +14,7 @@ namespace {
 
 using attrs::Attrs;
 
-constexpr std::int64_t kMostByCofactors = 4;
+constexpr std::int64_t kMaxByCofactors = 4;
 
 std::vector<Expr> BatchNormalization(Node& node) {
   if (node.Int("training_mode", 0) != 0 || node.num_outputs() > 1)
@@ -112,7 +112,7 @@ std::vector<Expr> Det(Node& node) {
   const std::size_t rank = shape.size();
   if (rank < 2) throw InvalidArgument(StrCat("the input has rank ", rank, "; it must be matrices"));
   const bool are_few = shape[rank - 1].is_static() && shape[rank - 1] == shape[rank - 2] &&
-                       shape[rank - 1].value() >= 1 && shape[rank - 1].value() <= kMostByCofactors;
+                       shape[rank - 1].value() >= 1 && shape[rank - 1].value() <= kMaxByCofactors;
   if (!are_few) return {node.Typed(ops::CallOp("matrix_determinant", {x}))};
   const std::int64_t n = shape.back().value();
   const auto along_last = [&](const Expr& e, std::int64_t i) {

@@ -136,7 +136,7 @@ std::vector<Expr> AffineGrid(Node& node) {
         node.Typed(ops::Multiply(column(i), node.Typed(ops::ExpandDims(line, 1, i + 1))));
     sum = sum ? node.Typed(ops::Add(sum, term)) : term;
   }
-  return {node.Typed(ReshapeTo(node.extents(), node.Typed(ops::Add(sum, column(dims))), shape))};
+  return {node.Typed(ops::Add(sum, column(dims)))};
 }
 
 // --- DeformConv

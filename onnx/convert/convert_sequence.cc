@@ -53,9 +53,7 @@ std::vector<Expr> SequenceAt(Node& node) {
 // The same where only a run knows it, as an int64. A run with another place is refused.
 Expr PlaceOfRun(const Node& node, std::size_t i, std::int64_t size, std::int64_t end) {
   const auto& known = ops::Known();
-  const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
-    return node.Typed(ir::Call::Make(op, {a, b}));
-  };
+  const auto call = TypedCalls(node);
   const Expr given = node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(i), Ints{})), Int64));
   const Expr is_wrong = call(known.logical_or, call(known.less, given, Integer(-size)),
                              call(known.greater_equal, given, Integer(end)));

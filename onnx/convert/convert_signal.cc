@@ -118,9 +118,7 @@ struct Transform {
 
   std::pair<Expr, Expr> OfRun(const Node& node) const {
     const auto& known = ops::Known();
-    const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
-      return node.Typed(ir::Call::Make(op, {a, b}));
-    };
+    const auto call = TypedCalls(node);
     const auto real = [](double value) { return ops::Scalar(value, Float64); };
     const Expr length = ValueOfCount(node, n);
     const Expr i = PlacesAlong(node, 2, 0, used), k = PlacesAlong(node, 2, 1, made);

@@ -204,9 +204,7 @@ Expr CutBetween(const Node& node, const Expr& x, const BoundsOfRun& bounds) {
 Expr TakeBySteps(const Node& node, const Expr& x, std::size_t axis, const Expr& from,
                  const Expr& to, const Expr& by) {
   const auto& known = ops::Known();
-  const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
-    return node.Typed(ir::Call::Make(op, {a, b}));
-  };
+  const auto call = TypedCalls(node);
   const auto choose = [&](const Expr& condition, const Expr& a, const Expr& b) {
     return node.Typed(ops::Where(condition, a, b));
   };

@@ -173,6 +173,12 @@ void RequireConstantSize(double elements);
 Expr ZerosOf(const Shape& shape, DataType dtype);
 // A constant of type int64.
 Expr Integer(std::int64_t value);
+// Makes typed calls of operators of two operands. The node must outlive it.
+inline auto TypedCalls(const Node& node) {
+  return [&node](const Expr& op, const Expr& a, const Expr& b) {
+    return node.Typed(ir::Call::Make(op, {a, b}));
+  };
+}
 // The static extents of a typed tensor expression; its rank and element type.
 Shape ShapeOf(const Expr& e);
 std::int64_t RankOf(const Expr& e);

@@ -84,8 +84,9 @@ StandIns::StandIns(const onnx::GraphProto& graph,
     const auto found = values.find(input.name());
     if (found == values.end() || !found->second) continue;
     // Inner graphs may read sequences, which have no shape.
-    if (found->second.checked_type().As<ir::TensorTypeNode>() == nullptr) continue;
-    const std::vector<Dim> extents = DimsOf(found->second);
+    const auto* tensor = found->second.checked_type().As<ir::TensorTypeNode>();
+    if (tensor == nullptr) continue;
+    const std::vector<Dim>& extents = tensor->shape;
     const auto& shape = input.type().tensor_type().shape();
     for (int i = 0; i < shape.dim_size() && static_cast<std::size_t>(i) < extents.size(); ++i) {
       if (const std::string& name = shape.dim(i).dim_param(); !name.empty())

@@ -119,9 +119,7 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
       parts.CarryList(node, number, element);
     }
   }
-  const auto call = [&](const Expr& op, const Expr& a, const Expr& b) {
-    return node.Typed(ir::Call::Make(op, {a, b}));
-  };
+  const auto call = TypedCalls(node);
   if (limit) parts.goes_on = call(ops::Known().less, number, limit);
   if (decides) {
     const Expr also = node.Typed(ops::Reshape(holds, Ints{}));

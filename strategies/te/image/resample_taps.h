@@ -24,7 +24,7 @@ struct Taps {
   std::function<te::Expr(const te::Expr& i)> is_outside;                // null: none is
   // Results after which indices go on as before; 0: indices are stored.
   std::int64_t period = 1;
-  // Where indices are stored, and are known but for the ends. Others have none.
+  // Set where indices are stored although only the ends of the line make them irregular.
   std::optional<RepeatedEnds> repeated = {};
   // Where it holds, result i is the element of tap `centre` alone. Null: never.
   te::Expr is_same = {};

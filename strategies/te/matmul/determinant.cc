@@ -1,5 +1,5 @@
-// A library function computes them in float64, so that the results of narrower types are right to
-// the last bit but for matrices that are nearly singular.
+// A library function computes them in float64. So the results of narrower types are right to the
+// last bit, except for matrices that are nearly singular.
 #include "tenon/strategies/te/matmul/determinant.h"
 
 #include <algorithm>
