@@ -62,7 +62,8 @@ std::optional<std::string> CheckRefusal(const std::string& op, Random& random,
     return StrCat(op, ": ", what, "\n", ir::PrintModule(module));
   };
   const absl::StatusOr<ir::Module> typed = CatchErrors([&] { return passes::InferType(module); });
-  if (!typed.ok() && !IsRefusedInWords(typed.status()))
+  // Types take no memory that a machine may lack.
+  if (!typed.ok() && !IsUserError(typed.status()))
     return finding(StrCat("types are not refused in words: ", typed.status().ToString()));
   if (typed.ok() && BytesOf(typed->Main().body.checked_type()) < kTooManyBytes)
     return std::nullopt;  // other checks run what fits

@@ -60,7 +60,8 @@ NodeDraft Loop(Draft& d) {
   const bool has_condition = d.Chance(40), scans = d.Chance(60);
   // Above 16 turns it is no longer unrolled.
   const std::int64_t turns = d.Chance(30) ? 17 + d.random().Below(5) : d.random().Below(5);
-  NodeDraft node({d.KnownInt(turns), has_condition ? Condition(d) : "", x.name}, scans ? 2 : 1);
+  const std::string start = d.Chance(3) ? "" : x.name;  // a value that is left out is refused
+  NodeDraft node({d.KnownInt(turns), has_condition ? Condition(d) : "", start}, scans ? 2 : 1);
   Body body(d);
   body.Input();
   const std::string condition = body.Input(), carried = body.Input();

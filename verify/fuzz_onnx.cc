@@ -45,12 +45,22 @@ constexpr std::int64_t kMaxMemory = std::int64_t{1} << 45, kMaxInput = 1 << 17;
 constexpr int kSymbolicPercent = 40;
 constexpr int kExportedPercent = 4;  // the system's C compiler takes longer than all the rest
 
-// Moves the data of initializers into a file. Sometimes the location or the length is wrong.
+// A tensor of one axis that has the same number of bytes modulo 2^64.
+void WrapAround(onnx::TensorProto* tensor) {
+  if (tensor->dims_size() != 1 || tensor->dims(0) == 0) return;
+  const std::size_t bytes = tensor->raw_data().size() / static_cast<std::size_t>(tensor->dims(0));
+  if (bytes == 4 || bytes == 8)
+    tensor->set_dims(0, tensor->dims(0) + (std::int64_t{1} << 61) * (bytes == 4 ? 2 : 1));
+}
+
+// Moves the data of initializers into a file. Sometimes the location, the length or the shape is
+// wrong.
 void MoveDataOut(onnx::ModelProto* model, const fs::path& folder, Random& random) {
   std::ofstream file(folder / "data.bin", std::ios::binary);
   std::size_t offset = 0;
   for (onnx::TensorProto& tensor : *model->mutable_graph()->mutable_initializer()) {
     if (!tensor.has_raw_data() || random.Chance(30)) continue;
+    if (random.Chance(5)) WrapAround(&tensor);
     const std::string padding(random.Chance(50) ? (64 - offset % 64) % 64 : 0, '\0');
     file << padding << tensor.raw_data();
     offset += padding.size();

@@ -505,6 +505,10 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
     if (options.before_call != nullptr) options.before_call("");
     Random cached(seed ^ kCached);
     if (auto finding = CheckCached(cached)) return StrCat("finding of seed ", seed, ": ", *finding);
+    if (cached.Chance(10)) {
+      if (auto finding = CheckCachedRows(cached))
+        return StrCat("finding of seed ", seed, ": ", *finding);
+    }
     if (Random teams(seed ^ kTeams); teams.Chance(25)) {
       if (auto finding = CheckTeams(teams)) return StrCat("finding of seed ", seed, ": ", *finding);
     }

@@ -81,6 +81,7 @@ onnx::NodeProto* AppendRegistered(Draft& d, const std::string& name) {
   int results = 1;
   if (const auto* tuple = main.body.checked_type().As<ir::TupleTypeNode>())
     results = static_cast<int>(tuple->fields.size());
+  if (d.Chance(4)) ++results;  // more than there are must be refused
   NodeDraft node({}, results);
   for (const ir::Expr& arg : call->args) {
     if (arg.kind() != ir::ExprKind::kVar || !ir::IsStaticTensor(arg.checked_type())) return nullptr;
