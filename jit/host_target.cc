@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
+#include "tenon/jit/target_facts.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -106,10 +107,15 @@ Target HostTarget(std::string_view changes) {
   if (changes.empty()) return target;
   std::set<std::string> masked;
   for (const std::string& change : StrSplit(changes, ',')) {
+    if (change.find('=') != std::string::npos) {
+      SetFact(change, &target);
+      continue;
+    }
     const std::string name = change.empty() ? "" : change.substr(1);
     if (change.empty() || (change[0] != '+' && change[0] != '-')) {
-      throw InvalidArgument(
-          StrCat("CPU features: '", change, "' must start with + or -, for instance -avx512f"));
+      throw InvalidArgument(StrCat("CPU features: '", change,
+                                   "' is neither a feature with its sign, such as -avx512f, nor a "
+                                   "fact, such as cores=8 or l2=512K"));
     }
     if (!HostFeatures().contains(name)) RefuseName(name);
     if (change[0] == '-') {

@@ -18,10 +18,12 @@ namespace tenon::jit {
 // CPUID is asked once per process, since it is slow where a virtual machine answers it.
 const Target& HostTarget();
 
-// The host's target, with features switched one after the other by a comma-separated list of +name
-// and -name in LLVM's spelling. Taking one away also takes what LLVM builds on it ("-fma" takes
-// avx512f); giving it back gives back what it builds on. Throws InvalidArgument on an unknown name,
-// on a missing sign, on one that the host lacks, and where no code could be made any more.
+// The host's target, changed by a comma-separated list: "-avx512f,cpu=znver3,l3=16M,cores=8".
+// Features are switched one after the other by +name and -name in LLVM's spelling. Taking one away
+// also takes what LLVM builds on it ("-fma" takes avx512f); giving it back gives back what it
+// builds on. Facts are cpu, cores, and in bytes l1, l2, l3 and line (jit/target_facts.h). Throws
+// InvalidArgument on an unknown name, on a missing sign, on a feature that the host lacks, on a
+// number out of range, and where no code could be made any more.
 Target HostTarget(std::string_view changes);
 
 // `target` without the feature and what LLVM builds on it.

@@ -127,8 +127,11 @@ void CompileArguments::AddTo(CLI::App* command) {
                    "convolutions and products of operands of this type, summed in float32: faster "
                    "where the CPU multiplies it, less precise")
       ->check(CLI::IsMember({"bfloat16", "float16"}));
-  command->add_option("--mcpu-features", cpu_features, "changes to the CPU's features")
-      ->type_name("-avx512f,...");
+  command
+      ->add_option("--mcpu-features", cpu_features,
+                   "changes to the machine that is decided for: features of the CPU that this one "
+                   "has, and cpu, cores, l1, l2, l3 and line (caches in bytes, K or M)")
+      ->type_name("-avx512f,l2=512K,cores=8,...");
   command->add_flag("--check-bounds", check_bounds,
                     "generated kernels check every access to memory and name the first outside "
                     "its array; slower");

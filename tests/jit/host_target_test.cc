@@ -124,8 +124,30 @@ TEST(HostTargetTest, RefusesToTakeWhatTheCallingConventionNeeds) {
 }
 
 TEST(HostTargetTest, RefusesAMissingSign) {
-  EXPECT_THAT(Refusal("avx2"), HasSubstr("'avx2' must start with + or -, for instance -avx512f"));
-  EXPECT_THAT(Refusal("-avx2,"), HasSubstr("'' must start with + or -"));
+  EXPECT_THAT(Refusal("avx2"),
+              HasSubstr("'avx2' is neither a feature with its sign, such as -avx512f"));
+  EXPECT_THAT(Refusal("-avx2,"), HasSubstr("'' is neither a feature with its sign"));
+}
+
+TEST(HostTargetTest, FactsOfAnotherMachineAreText) {
+  const Target other = HostTarget("-sse4.2,cpu=znver3,cores=96,l1=48K,l2=2M,l3=4096,line=128");
+  EXPECT_FALSE(other.Has("sse4.2"));
+  EXPECT_EQ(other.cpu, "znver3");
+  EXPECT_EQ(other.cores, 96);
+  EXPECT_EQ(other.l1_bytes, 48 << 10);
+  EXPECT_EQ(other.l2_bytes, 2 << 20);
+  EXPECT_EQ(other.l3_bytes, 4096);
+  EXPECT_EQ(other.line_bytes, 128);
+}
+
+TEST(HostTargetTest, RefusesFactsThatNoMachineHas) {
+  EXPECT_THAT(Refusal("cores=0"), HasSubstr("cores=0: cores are 1 to 4096"));
+  EXPECT_THAT(Refusal("cores=many"), HasSubstr("cores are 1 to 4096"));
+  EXPECT_THAT(Refusal("l2=9999999999M"), HasSubstr("l2 is 1024 to 1099511627776 bytes"));
+  EXPECT_THAT(Refusal("l2="), HasSubstr("l2 is 1024"));
+  EXPECT_THAT(Refusal("line=96"), HasSubstr("a power of two"));
+  EXPECT_THAT(Refusal("l4=1M"), HasSubstr("known are cpu, cores, l1, l2, l3 and line"));
+  EXPECT_THAT(Refusal("cpu=znver99"), HasSubstr("LLVM knows no such CPU"));
 }
 
 TEST(HostTargetTest, RefusesAFeatureThatTheHostLacks) {
