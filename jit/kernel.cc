@@ -284,6 +284,21 @@ std::string Kernel::CSource() const {
   return ValueOrThrow(jit::CSource(Present(state_, kNoCode).function));
 }
 
+namespace {
+
+// What all functions compute that run the code of an object.
+std::string PlacesOf(std::span<const loop::Function> functions, const MachineCode& code,
+                     std::size_t object) {
+  std::vector<std::string> places;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    if (code.uses[i].object == object && !functions[i].places.empty())
+      places.push_back(functions[i].places);
+  }
+  return StrJoin(places, ", ");
+}
+
+}  // namespace
+
 absl::StatusOr<Kernel> Compile(const loop::Function& function, const CompileOptions& options) {
   absl::StatusOr<std::vector<Kernel>> kernels = CompileAll({&function, 1}, options);
   if (!kernels.ok()) return kernels.status();
@@ -309,7 +324,9 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
         code->object = session->Link(object.bytes, object.externs);
       }
       void* entry = code->object->Address(use.symbol);
-      if (is_new) code->known_to_gdb = RegisterCode(object.bytes, use.symbol, entry);
+      if (is_new)
+        code->known_to_gdb =
+            RegisterCode(object.bytes, use.symbol, entry, PlacesOf(functions, made, use.object));
       auto state = std::make_shared<Kernel::State>();
       state->function = functions[i];
       state->final_loops = std::move(finals[i]);

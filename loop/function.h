@@ -58,6 +58,9 @@ struct Function {
   // What this program makes the body from. Functions of one name and signature have equal bodies if
   // their origins are equal and not empty.
   std::string origin;
+  // What it computes of a model, for people: "conv1 (Conv), relu1 (Relu)". gdb and perf show it
+  // after the name.
+  std::string places;
 };
 
 }  // namespace tenon::loop

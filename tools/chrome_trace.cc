@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tenon/runtime/origins_text.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/explain.h"
 
@@ -41,7 +42,7 @@ std::string ChromeTrace(const jit::Timeline& timeline,
                   {"tid", entry.thread}};
     if (const auto kernel = kernels.find(entry.name); kernel != kernels.end() && !entry.is_share)
       event["args"] = {{"implementation", kernel->second->implementation},
-                       {"origins", OriginsText(kernel->second->origins)}};
+                       {"origins", runtime::OriginsText(kernel->second->origins)}};
     events.push_back(std::move(event));
   }
   for (const int thread : threads)

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tenon/runtime/origins_text.h"
 #include "tenon/schedule/source.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/kernel_texts.h"
@@ -71,15 +72,6 @@ std::string ExplainText(const PassDecisions& decisions) {
 
 std::string ExplainJson(const PassDecisions& decisions) { return Printed(JsonOf(decisions)); }
 
-std::string OriginsText(const std::vector<std::string>& origins) {
-  constexpr std::size_t kMaxShown = 8;
-  const std::size_t shown = std::min(origins.size(), kMaxShown);
-  const std::vector<std::string> first(origins.begin(),
-                                       origins.begin() + static_cast<std::ptrdiff_t>(shown));
-  const std::size_t rest = origins.size() - shown;
-  return StrCat(StrJoin(first, ", "), rest > 0 ? StrCat(" and ", rest, " more") : "");
-}
-
 std::string ExplainText(const Lowered& lowered, const Target& target,
                         const PassDecisions& decisions) {
   std::string text = StrCat("target ", target.ToString(), "\n", ExplainText(decisions));
@@ -88,7 +80,8 @@ std::string ExplainText(const Lowered& lowered, const Target& target,
   for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
     StrAppend(&text, lowered.kernels[i].name, "\n");
     for (const runtime::Node* node : CallsOf(lowered, i)) {
-      if (!node->origins.empty()) StrAppend(&text, "  computes ", OriginsText(node->origins), "\n");
+      if (!node->origins.empty())
+        StrAppend(&text, "  computes ", runtime::OriginsText(node->origins), "\n");
     }
     text += lowered.kernels[i].choice.Explanation();
     for (const auto& [rule, reason, stages] : RulesOf(lowered.kernels[i]))

@@ -20,10 +20,6 @@ std::string ExplainText(const PassDecisions& decisions);
 // {"folding": {"folded", "flushed", "refusals": [lines]}, "fusion": [...]}
 std::string ExplainJson(const PassDecisions& decisions);
 
-// What a node of a plan computes: "conv1 (Conv), relu1 (Relu)"; of long lists, the first. Empty
-// where the model does not say.
-std::string OriginsText(const std::vector<std::string>& origins);
-
 std::string ExplainText(const Lowered& lowered, const Target& target,
                         const PassDecisions& decisions);
 // The same with "target" and with "kernels": [{"name", "implementation", "candidates", "nodes"}]. A

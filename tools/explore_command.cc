@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tenon/ir/text_format.h"
+#include "tenon/runtime/origins_text.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
@@ -104,7 +105,7 @@ Json ReportOf(const ExploreArguments& arguments) {
     nodes.push_back({{"name", node.name},
                      {"kernel", node.kernel},
                      {"ns", time->second},
-                     {"origins", OriginsText(node.origins)}});
+                     {"origins", runtime::OriginsText(node.origins)}});
   }
   return {
       {"model", arguments.model.path},

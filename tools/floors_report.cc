@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tenon/compiler/symbolic/concrete_module.h"
+#include "tenon/runtime/origins_text.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/explain.h"
@@ -82,7 +83,7 @@ std::vector<NodeFloor> FloorsOf(const Lowered& lowered,
     const tune::Work work = tune::WorkOf(FunctionOf(node, kernel, extents), target);
     floors.push_back({.node = node.name,
                       .implementation = kernel.choice.implementation,
-                      .origins = OriginsText(node.origins),
+                      .origins = runtime::OriginsText(node.origins),
                       .seconds = static_cast<double>(time->second) * 1e-9,
                       .work = work,
                       .floor = tune::FloorOf(work, machine)});

@@ -15,6 +15,7 @@
 #include "tenon/jit/runtime/timeline.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/runtime/npy.h"
+#include "tenon/runtime/origins_text.h"
 #include "tenon/runtime/program.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/support/error.h"
@@ -140,7 +141,7 @@ void PrintProfile(std::vector<runtime::NodeTime> times) {
                    [](const auto& a, const auto& b) { return a.nanoseconds > b.nanoseconds; });
   std::puts("    time ms  implementation                    kernel: nodes of the model");
   for (const runtime::NodeTime& time : times) {
-    const std::string origins = OriginsText(time.origins);
+    const std::string origins = runtime::OriginsText(time.origins);
     std::printf("  %9.4f  %-32s  %s%s%s\n", static_cast<double>(time.nanoseconds) * 1e-6,
                 time.implementation.c_str(), time.node.c_str(), origins.empty() ? "" : ": ",
                 origins.c_str());

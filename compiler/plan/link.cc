@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tenon/compiler/plan/joined_kernel.h"
+#include "tenon/runtime/origins_text.h"
 #include "tenon/runtime/symbolic_executable.h"
 #include "tenon/support/error.h"
 
@@ -14,12 +15,29 @@ using Ready = std::vector<Callable>;
 
 bool IsReady(const Ready& ready, std::size_t i) { return i < ready.size() && ready[i] != nullptr; }
 
+// What each kernel computes of the model, where all its nodes stand for it.
+std::vector<std::string> PlacesByKernel(const Lowered& lowered) {
+  std::vector<std::vector<std::string>> origins(lowered.kernels.size());
+  for (const runtime::Node& node : lowered.plan.nodes) {
+    if (node.kernel < 0) continue;
+    std::vector<std::string>& all = origins[static_cast<std::size_t>(node.kernel)];
+    all.insert(all.end(), node.origins.begin(), node.origins.end());
+  }
+  std::vector<std::string> places;
+  for (const std::vector<std::string>& all : origins) places.push_back(runtime::OriginsText(all));
+  return places;
+}
+
 void AddFunctions(const Lowered& lowered, const Ready& ready,
                   std::vector<loop::Function>* functions) {
+  const std::vector<std::string> places = PlacesByKernel(lowered);
   for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
     if (IsReady(ready, i)) continue;
-    for (loop::Function& function : strategies::GeneratedFunctions(lowered.kernels[i].choice.built))
+    for (loop::Function& function :
+         strategies::GeneratedFunctions(lowered.kernels[i].choice.built)) {
+      function.places = places[i];
       functions->push_back(std::move(function));
+    }
   }
 }
 

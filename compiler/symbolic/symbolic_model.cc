@@ -12,6 +12,7 @@
 #include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/compiler/symbolic/symbolic_plan.h"
 #include "tenon/loop/content.h"
+#include "tenon/runtime/origins_text.h"
 #include "tenon/runtime/symbolic_executable.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -42,6 +43,11 @@ void SymbolicModel::MakeKernels(const std::vector<const SymbolicModel*>& donors)
     }
   }
   made_.resize(kernels_.list.size());
+  std::vector<std::vector<std::string>> origins(kernels_.list.size());
+  for (const auto& [function, use] : kernels_.uses) {
+    std::vector<std::string>& all = origins[static_cast<std::size_t>(use.kernel)];
+    all.insert(all.end(), use.labels.origins.begin(), use.labels.origins.end());
+  }
   std::vector<loop::Function> functions;
   std::vector<Made*> waiting;  // for the code of each function
   for (std::size_t i = 0; i < made_.size(); ++i) {
@@ -53,6 +59,8 @@ void SymbolicModel::MakeKernels(const std::vector<const SymbolicModel*>& donors)
       made_[i].code = same->second;
     } else {
       functions.push_back(*function);
+      std::sort(origins[i].begin(), origins[i].end());
+      functions.back().places = runtime::OriginsText(origins[i]);
       waiting.push_back(&made_[i]);
     }
   }

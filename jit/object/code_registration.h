@@ -14,10 +14,11 @@
 namespace tenon::jit {
 
 // `object` is the ELF file that was linked, `address` where its function `symbol` lies now; every
-// function in that one's section is made known. gdb knows the code while the result lives; perf
-// (jit/object/perf_map.h) keeps what it was told.
+// function in that one's section is made known. Where `places` are given, "vadd.kernel (places)"
+// is shown. gdb knows the code while the result lives; perf (jit/object/perf_map.h) keeps what it
+// was told.
 std::unique_ptr<GdbEntry> RegisterCode(std::string_view object, const std::string& symbol,
-                                       const void* address);
+                                       const void* address, std::string_view places = "");
 
 }  // namespace tenon::jit
 

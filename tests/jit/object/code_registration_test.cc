@@ -61,6 +61,16 @@ TEST(GdbTest, ParallelBodiesHaveNames) {
                                                          HasSubstr("parallel.kernel.ax0"))));
 }
 
+// Functions that differ in numbers only may share an object; its names say what both compute.
+TEST(GdbTest, NamesSayWhatAKernelComputesOfItsModel) {
+  loop::Function function = ParallelKernel().function();
+  function.places = "conv1 (Conv), a\nb (Relu)";
+  const Kernel kernel = ValueOrThrow(Compile(function));
+  EXPECT_THAT(KnownToGdb(), ElementsAre(::testing::AllOf(
+                                HasSubstr("parallel.kernel (conv1 (Conv), a b (Relu))"),
+                                HasSubstr("parallel.kernel.ax0 (conv1 (Conv), a b (Relu))"))));
+}
+
 TEST(GdbTest, ThreadsMayRegisterAtOnce) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -89,6 +99,15 @@ TEST_F(PerfMapTest, EveryFunctionOfEveryKernelHasALineWithItsAddress) {
   EXPECT_THAT(Lines(), Contains(MatchesRegex("[0-9a-f]+ [0-9a-f]+ vadd.kernel")));
   EXPECT_THAT(Lines(), Contains(MatchesRegex("[0-9a-f]+ [0-9a-f]+ parallel.kernel")));
   EXPECT_THAT(Lines(), Contains(MatchesRegex("[0-9a-f]+ [0-9a-f]+ parallel.kernel.ax0")));
+}
+
+TEST_F(PerfMapTest, LinesSayWhatAKernelComputesOfItsModel) {
+  setenv("TENON_PERF_MAP", "1", 1);
+  loop::Function function = ParallelKernel().function();
+  function.places = "conv1 (Conv)";
+  const Kernel kernel = ValueOrThrow(Compile(function));
+  EXPECT_THAT(Lines(),
+              Contains(MatchesRegex("[0-9a-f]+ [0-9a-f]+ parallel.kernel .conv1 .Conv..")));
 }
 
 // The address is where the code lies: it belongs to an executable mapping of this process.
