@@ -254,8 +254,8 @@ Executable CompileProgram(const ir::Module& module, const CompileOptions& option
 void RequireOnePlan(const ir::Module& module) {
   if (const auto flow = compiler::ControlFlow(module))
     throw Unimplemented(StrCat(*flow,
-                               ": a module with control flow has no plan that could be "
-                               "printed, exported or tuned; it can be compiled, saved and run"));
+                               ": a module with control flow has no single plan that could be "
+                               "exported or tuned; it can be explained, compiled, saved and run"));
   const ir::Expr cut = compiler::InnerCut(module);
   if (!cut) return;
   // Calls of an imported model have the name of its node, others a place in a text.
@@ -265,7 +265,7 @@ void RequireOnePlan(const ir::Module& module) {
   Error refusal = Unimplemented(
       StrCat(who, ": values of a run decide an extent here, and what reads it comes after, so the ",
              is_node ? "model" : "module",
-             " has no single plan that could be printed, exported or tuned; it can be compiled, "
+             " has no single plan that could be exported or tuned; it can be explained, compiled, "
              "saved and run. To have a plan, end the ",
              is_node ? "model" : "module",
              " here: an array of such an extent may be a result that nothing reads"));
@@ -320,14 +320,16 @@ absl::StatusOr<Lowered> Lower(const ir::Module& given, const CompileOptions& opt
 absl::StatusOr<Lowered> LowerKernels(const ir::Module& given, const CompileOptions& options) {
   return CatchErrors([&] {
     const ir::Module module = passes::ExpandRunTimeOps(given);
-    RequireOnePlan(module);
-    if (!compiler::HasSymbols(module)) return DoLower(module, options, {});
     const jit::ScopedThreads threads(options.threads);
+    if (BecomesProgram(module)) {
+      const auto [fused, extents, needs] = FuseProgram(module, options);
+      return compiler::LowerKernelsOfParts(fused, StrategyOf(options, false), CodeOf(options),
+                                           needs);
+    }
+    if (!compiler::HasSymbols(module)) return DoLower(module, options, {});
     auto [fused, kernels] = LowerForAll(module, options);
-    Lowered lowered;
+    Lowered lowered = compiler::ListedKernels(std::move(kernels));
     lowered.module = std::move(fused);
-    lowered.kernels = std::move(kernels.list);
-    lowered.plan.conditions = std::move(kernels.conditions);
     return lowered;
   });
 }

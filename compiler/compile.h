@@ -105,9 +105,11 @@ struct Lowered {
 absl::StatusOr<Lowered> Lower(const ir::Module& module, const CompileOptions& options = {});
 // The same for a module that is fused already, as Lowered::module is. No passes are run.
 absl::StatusOr<Lowered> LowerFused(const ir::Module& fused, const CompileOptions& options = {});
-// The kernels alone, for those who want to read them. If the module's extents are variables,
-// `constants` is empty and `plan` has only its conditions, since some such modules have kernels and
-// no plan. Errors: those of Lower.
+// The kernels alone, for those who want to read them. If the module's extents are variables, or if
+// it is a program (compiler/lower_program.h), it may have kernels and no plan. Then `constants` is
+// empty, and `plan` has its conditions and a node for each use of a kernel, with the places of the
+// model, and nothing else. Of a program, these are the kernels of all its parts. Errors: those of
+// Lower.
 absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOptions& options = {});
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options = {});
 // Compiles generated code into the folder `options.cache_dir`, where it is not there yet: of all

@@ -86,7 +86,7 @@ constexpr std::pair<const char*, jit::KernelText> kKernelTexts[] = {
     {"llvm", jit::KernelText::kLlvmIr},
     {"asm", jit::KernelText::kAssembly}};
 
-// Whether it needs no plan, which a model of symbolic extents does not have.
+// Whether it needs no plan, which programs and some models of symbolic extents do not have.
 bool ShowsKernels(const std::string& stage) {
   return stage == "fused" ||
          std::ranges::any_of(kKernelTexts, [&](const auto& known) { return stage == known.first; });
@@ -166,7 +166,8 @@ void Make(EmitArguments arguments) {
   arguments.exported.reproducible = arguments.compile.reproducible;
   arguments.compile.WarnOfCache();
   // All else is made of one plan.
-  arguments.model.control_flow = what == "graph" || what == kExecutable || what == kCache;
+  const bool makes_program = what == kExecutable || what == kCache;
+  arguments.model.control_flow = makes_program || what == "graph" || ShowsKernels(what);
   LoadedModel model = LoadModel(arguments.model);
   const ir::Module module = arguments.compile.Partitioned(model.module);
   if (what == "graph") {
@@ -184,7 +185,7 @@ void Make(EmitArguments arguments) {
   options.fusion_report = &decisions.fusion;
   options.folding_report = &decisions.folding;
   LoweredProgram program;
-  const bool is_program = (what == kExecutable || what == kCache) && IsProgram(module);
+  const bool is_program = makes_program && IsProgram(module);
   if (is_program) {
     program = ValueOrThrow(LowerProgram(module, options));
   } else {

@@ -2,7 +2,9 @@
 // ones are kept once.
 #include "tenon/compiler/control/lower_program.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,8 +12,10 @@
 
 #include "tenon/compiler/control/part_cases.h"
 #include "tenon/compiler/control/program_outline.h"
+#include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/model_inputs.h"
 #include "tenon/compiler/plan/unique_names.h"
+#include "tenon/compiler/symbolic/symbolic_kernels.h"
 #include "tenon/loop/content.h"
 #include "tenon/runtime/input_symbols.h"
 #include "tenon/strategies/planned_extent.h"
@@ -135,6 +139,26 @@ LoweredProgram LowerParts(const ir::Module& fused, const strategies::StrategyOpt
   made.whole.plan.conditions = needs;
   gatherer.MoveTo(&made.whole);
   return made;
+}
+
+Lowered LowerKernelsOfParts(const ir::Module& fused, const strategies::StrategyOptions& strategy,
+                            const jit::CompileOptions& code,
+                            const std::vector<ExtentCondition>& needs) {
+  Lowered whole;
+  Gatherer gatherer;
+  for (const ir::Expr& part : OutlineProgram(fused).parts) {
+    const ir::Module module = ir::Module().With("main", part);
+    Plan plan = gatherer.Add(SymbolsOfPart(part).empty()
+                                 ? BuildPlan(module, strategy, code, /*keeps_module=*/false)
+                                 : ListedKernels(LowerSymbolicKernels(module, strategy)));
+    std::ranges::copy_if(plan.nodes, std::back_inserter(whole.plan.nodes),
+                         [](const Node& node) { return node.kind == NodeKind::kKernel; });
+  }
+  gatherer.MoveTo(&whole);
+  whole.constants.clear();
+  whole.module = fused;
+  whole.plan.conditions = needs;
+  return whole;
 }
 
 }  // namespace tenon::compiler

@@ -18,6 +18,12 @@ LoweredProgram LowerParts(const ir::Module& fused, const strategies::StrategyOpt
                           const std::vector<runtime::RunTimeExtent>& extents,
                           const std::vector<ExtentCondition>& needs);
 
+// The kernels of all parts, also of such parts, without their plans (LowerKernels in
+// compiler/compile.h).
+Lowered LowerKernelsOfParts(const ir::Module& fused, const strategies::StrategyOptions& strategy,
+                            const jit::CompileOptions& code,
+                            const std::vector<ExtentCondition>& needs);
+
 }  // namespace tenon::compiler
 
 #endif  // TENON_COMPILER_CONTROL_LOWER_PROGRAM_H_

@@ -1,6 +1,8 @@
 #include "tenon/compiler/symbolic/symbolic_kernels.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/kernel_table.h"
@@ -175,6 +177,26 @@ SymbolicKernels LowerSymbolicKernels(const ir::Module& fused,
     }
   }
   return kernels;
+}
+
+Lowered ListedKernels(SymbolicKernels kernels) {
+  Lowered listed;
+  for (auto& [function, use] : kernels.uses) {
+    runtime::Node node{.name = kernels.list[static_cast<std::size_t>(use.kernel)].name,
+                       .hash = use.labels.hash,
+                       .kernel = use.kernel,
+                       .inputs = {},
+                       .outputs = {}};
+    node.origins = std::move(use.labels.origins);
+    listed.plan.nodes.push_back(std::move(node));
+  }
+  // The uses are in no order.
+  std::ranges::sort(listed.plan.nodes, {}, [](const runtime::Node& node) {
+    return std::tie(node.kernel, node.name, node.origins);
+  });
+  listed.kernels = std::move(kernels.list);
+  listed.plan.conditions = std::move(kernels.conditions);
+  return listed;
 }
 
 }  // namespace tenon::compiler

@@ -60,6 +60,10 @@ void AddConditions(const std::vector<ExtentCondition>& more, std::vector<ExtentC
 // naming the operator.
 SymbolicKernels LowerSymbolicKernels(const ir::Module& fused, strategies::StrategyOptions strategy);
 
+// The kernels and conditions, with a node for each use of a kernel. There are no values, constants
+// and module.
+Lowered ListedKernels(SymbolicKernels kernels);
+
 }  // namespace tenon::compiler
 
 #endif  // TENON_COMPILER_SYMBOLIC_SYMBOLIC_KERNELS_H_

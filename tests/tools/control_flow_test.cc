@@ -67,10 +67,29 @@ TEST_F(ControlFlowCliTest, OptKeepsIfsAndReadsItsOwnText) {
   EXPECT_EQ(OutputOf("opt %/fused.relay --passes=InferType,FuseOps"), text);
 }
 
+TEST_F(ControlFlowCliTest, KernelsOfAllPartsAreExplainedAndShown) {
+  const std::string why = Tenon("compile %/loop.relay --explain --emit=asm").err;
+  EXPECT_THAT(
+      why, AllOf(HasSubstr("tvmgen_default_fused_less\n  computes "), HasSubstr("loop.relay:2:7"),
+                 HasSubstr("tvmgen_default_fused_multiply_add\n")));
+  EXPECT_THAT(OutputOf("compile %/loop.relay"),
+              AllOf(HasSubstr("def @main("), HasSubstr("Primitive=1"), HasSubstr("if (%")));
+  EXPECT_THAT(OutputOf("compile %/loop.relay --emit=loops"),
+              HasSubstr("// tvmgen_default_fused_multiply_add [te"));
+  Write("cut.relay",
+        "def @main(%x: Tensor[(n, 2), float32], %y: Tensor[(n), float32]) {\n"
+        "  %0 = cast(greater(%y, 2f), dtype=\"int64\");\n"
+        "  exp(take_first(%x, sum(%0, axis=[0], keepdims=True)))\n}\n");
+  EXPECT_THAT(Tenon("compile %/cut.relay --explain=json --emit=asm").err,
+              AllOf(HasSubstr("\"name\": \"tvmgen_default_fused_exp\""),
+                    HasSubstr("\"origins\": [\n            \"")));
+}
+
 TEST_F(ControlFlowCliTest, WhatNeedsAPlanIsRefusedInWords) {
   for (const char* command : {"compile %/loop.relay --emit=c", "compile %/loop.relay -o %/x.so",
                               "explore %/loop.relay -o %/x.html"})
-    EXPECT_THAT(ErrorOf(command), HasSubstr("a module with control flow has no plan")) << command;
+    EXPECT_THAT(ErrorOf(command), HasSubstr("a module with control flow has no single plan"))
+        << command;
 }
 
 }  // namespace
