@@ -145,7 +145,8 @@ void FetchOperandsAhead(schedule::Schedule& schedule, Accesses& accesses, schedu
   for (const te::Tensor& input : te::InputsOf(op)) {
     if (!input.op()->is_placeholder() || !HasNumbers(input)) continue;
     const std::vector<Access> reads = AccessesOf(accesses, tile, input);
-    if (Extent(last) > 1 && BytesOf(input) >= kFarBytes && IsShared(reads, last)) {
+    if (Extent(last) > 1 && BytesOf(input) >= FarBytes(accesses.target()) &&
+        IsShared(reads, last)) {
       schedule.PrefetchNextBlock(input, reader, steps, Extent(last));
     } else if (BytesOf(input) >= kMinImageBytes && IsReadByChannels(reads, op)) {
       const std::int64_t terms = Extent(op.reduce_axes.front()) / count->value;
@@ -165,7 +166,7 @@ void FetchNextTiles(schedule::Schedule& schedule, Accesses& accesses, const sche
   if (count == 1 || !place.var.same_as(result.leaves().front().var)) return;
   for (const auto& stage : schedule.stages()) {
     const te::Tensor input(stage->op(), 0);
-    if (!stage->op()->is_placeholder() || BytesOf(input) < kFarBytes) continue;
+    if (!stage->op()->is_placeholder() || BytesOf(input) < FarBytes(accesses.target())) continue;
     if (!is_whole && HaveSameShape(input, *result.op()) && IsReadBy(accesses, result, input)) {
       schedule.Prefetch(input, reader, place, 1);
     } else if (!is_whole && IsSharedByRows(accesses, tile, input)) {

@@ -9,8 +9,8 @@
 
 namespace tenon::strategies {
 
-// Bytes of an argument that hardly survives a run in the second-level cache.
-inline constexpr std::int64_t kFarBytes = 1 << 20;
+// Bytes of an argument that hardly survives a run in the second-level cache: as many as that has.
+inline std::int64_t FarBytes(const Target& target) { return target.l2_bytes; }
 
 // Lets `tile`, a register tile that is scheduled inside its reader, fetch ahead. While the tiles of
 // one block of rows or pixels are computed, it fetches the block of a large argument that the tiles

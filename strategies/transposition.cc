@@ -19,8 +19,8 @@ namespace {
 using schedule::Stage;
 using te::IterVar;
 
-// Bytes of an array that stays in the second-level cache.
-constexpr std::int64_t kCached = 1 << 19;
+// The part of the second-level cache in which an array stays.
+constexpr std::int64_t kPartOfL2 = 2;
 // Bytes of a result below which threads take longer to start than they save, when nothing is
 // computed.
 constexpr std::int64_t kParallelBytes = 1 << 18;
@@ -33,11 +33,12 @@ struct Runs {
 };
 constexpr Runs kOfWholeLines = {64, 4}, kOfPartsOfLines = {4, 32}, kOfFewPartsOfLines = {4, 4},
                kOfAlignedLines = {16, 4}, kOfStreamedLines = {64, 2};
-// Bytes of a result whose lines stay in the last cache until their second part is written.
-constexpr std::int64_t kKept = std::int64_t{4} << 20;
-// Of so many rows, one line each stays in the second-level cache while the rows are read part by
-// part.
-constexpr std::int64_t kMaxRows = 1024;
+// The part of the last cache in which the lines of a result stay until their second part is
+// written.
+constexpr std::int64_t kPartOfL3 = 8;
+// The part of the second-level cache in which one line of each row stays while the rows are read
+// part by part.
+constexpr std::int64_t kLinesInL2 = 16;
 // The fewest tiles of a block, which is what is fetched at a time.
 constexpr std::int64_t kMinTiles = 16;
 // Rows that the caches still hold when all of them fall into the same sets.
@@ -124,11 +125,13 @@ struct Matrix {
   std::int64_t rows, lanes;           // of a tile
   std::int64_t element_bytes, bytes;  // of an element, and of all of the result
   bool streams, aliased;
+  Target target;
 
+  std::int64_t cached_bytes() const { return target.l2_bytes / kPartOfL2; }
   std::int64_t source_tiles() const { return CeilDiv(source, rows); }
   std::int64_t result_tiles() const { return CeilDiv(result, lanes); }
   // Whether its lines leave the cache before all of them are read.
-  bool is_far() const { return streams || source * result * element_bytes > kCached; }
+  bool is_far() const { return streams || source * result * element_bytes > cached_bytes(); }
 };
 
 Runs RunsOf(const Matrix& m) {
@@ -144,10 +147,11 @@ Runs RunsOf(const Matrix& m) {
   } else if (m.streams && m.result >= 4 * (kOfAlignedLines.result + 1) * m.lanes &&
              m.source >= 2 * kOfAlignedLines.source * m.lanes) {
     runs = kOfAlignedLines;
-  } else if (m.bytes <= kKept) {
+  } else if (m.bytes <= m.target.l3_bytes / kPartOfL3) {
     runs = kOfFewPartsOfLines;
   }
-  runs.result = std::min(runs.result, kMaxRows / m.lanes);
+  const std::int64_t most_rows = m.target.l2_bytes / kLinesInL2 / m.target.line_bytes;
+  runs.result = std::clamp(most_rows / m.lanes, std::int64_t{1}, runs.result);
   if (m.aliased) runs.result = std::clamp(kAliasedRows / m.lanes, std::int64_t{1}, runs.result);
   return {std::min(runs.source, m.source_tiles()), std::min(runs.result, m.result_tiles())};
 }
@@ -213,7 +217,7 @@ Tiling TilingOf(const Choices& choices, Matrix m) {
   runs.source = RunIn(choices, "source", m.source_tiles(), runs.source);
   runs.result = RunIn(choices, "result", m.result_tiles(), runs.result);
   // What is fetched for the next run of rows must still be in cache when its turn comes.
-  const bool stays = m.source * runs.result * m.lanes * m.element_bytes <= kCached;
+  const bool stays = m.source * runs.result * m.lanes * m.element_bytes <= m.cached_bytes();
   const bool by_columns = m.streams && (m.result % m.lanes != 0 || !stays);
   const bool source_first = m.is_far() ? by_columns : m.source >= m.result;
   return {m, runs, choices.Of("source_first", source_first)};
@@ -255,7 +259,8 @@ bool ScheduleTransposition(SchedulingState& state, Stage& stage, bool is_alone) 
                                                  .element_bytes = element_bytes,
                                                  .bytes = bytes,
                                                  .streams = false,
-                                                 .aliased = AliasesInCaches(stage, accesses)});
+                                                 .aliased = AliasesInCaches(stage, accesses),
+                                                 .target = accesses.target()});
   const auto [source_tiles, source_lane] = stage.Split(source, tiling.matrix.rows);
   const auto [source_blocks, source_tile] = stage.Split(source_tiles, tiling.runs.source);
   const auto [result_tiles, result_lane] = stage.Split(last, lanes);

@@ -87,7 +87,7 @@ void FetchNextRow(SchedulingState& state, const Stage& stage) {
   const std::int64_t count = ProductOfExtents(op.reduce_axes);
   if (runs > 1 || count < kMinFetched || count > kMaxFetched) return;
   for (const te::Tensor& input : te::InputsOf(op)) {
-    if (input.op()->is_placeholder() && BytesOf(input) >= kFarBytes &&
+    if (input.op()->is_placeholder() && BytesOf(input) >= FarBytes(state.options.target) &&
         !state.accesses.IsRead(*input.op(), &stage))
       state.schedule.Prefetch(input, te::Tensor(stage.op(), 0), leaves.back(), count);
   }

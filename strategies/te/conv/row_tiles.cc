@@ -26,13 +26,13 @@ constexpr std::int64_t kMaxFilters = 8;
 constexpr std::int64_t kMaxChannels = 256;
 constexpr std::int64_t kMaxAliasingChannels = 64;
 constexpr std::int64_t kAliasingBytes = 4096;
-// So many filters pay for packing what they read, if the image has so many channels and bytes:
-// beyond these, most rows of a block lie in other pages and outside the caches. Fewer channels do
-// where rows end within vectors, since each pixel of the other forms has an address.
+// So many filters pay for packing what they read, if the image has so many channels and more bytes
+// than the second-level cache: then most rows of a block lie in other pages and outside the caches.
+// Fewer channels do where rows end within vectors, since each pixel of the other forms has an
+// address.
 constexpr std::int64_t kMinFiltersToPack = 64;
 constexpr std::int64_t kMinChannelsToPack = 128;
 constexpr std::int64_t kMinRaggedChannelsToPack = 64;
-constexpr std::int64_t kNearBytes = 1 << 20;
 // From so many channels on, with 32 registers, tiles whose lanes are filters take 0.85 to 0.94 of
 // the time. With fewer channels, results are transposed too often for what they cost to sum up.
 constexpr std::int64_t kMinChannelsOfFilterLanes = 32;
@@ -69,7 +69,8 @@ bool PaysToPack(const Conv& conv, const Shape& shape, std::int64_t columns) {
   if (conv.strides != kOnes && shape[3] % conv.lanes() != 0) return false;
   const bool is_ragged = columns % conv.lanes() != 0;
   const std::int64_t least = is_ragged ? kMinRaggedChannelsToPack : kMinChannelsToPack;
-  if (conv.group_inputs >= least && conv.group_inputs * columns * 4 > kNearBytes) return true;
+  if (conv.group_inputs >= least && conv.group_inputs * columns * 4 > conv.target.l2_bytes)
+    return true;
   return !is_ragged && (conv.strides != kOnes || conv.group_inputs > MostNearChannels(columns));
 }
 

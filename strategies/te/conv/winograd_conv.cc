@@ -167,9 +167,9 @@ double PlainTime(const Sizes& shape, const Conv& conv) {
 }
 
 double Time(const Sizes& shape, const Conv& conv, const Blocks& blocks) {
-  constexpr double kOfChannel = 3.5, kOfFilter = 3;  // transformations of a tile
-  constexpr std::int64_t kCached = 1 << 19;          // bytes that the second-level cache keeps
-  constexpr double kBytesACycle = 16;                // from the next cache
+  constexpr double kOfChannel = 3.5, kOfFilter = 3;      // transformations of a tile
+  constexpr double kBytesACycle = 16;                    // from the third-level cache
+  const std::int64_t cached = conv.target.l2_bytes / 2;  // bytes that the second one keeps
   const double of_tile =
       TileStepTime(blocks.tall, blocks.vectors) / static_cast<double>(blocks.tall * blocks.vectors);
   const std::int64_t channels = conv.group_inputs;
@@ -184,7 +184,7 @@ double Time(const Sizes& shape, const Conv& conv, const Blocks& blocks) {
   double time = of_tile * static_cast<double>(tiles * weights) / LanesACycle(conv);
   time += static_cast<double>(tiles) *
           (kOfChannel * static_cast<double>(channels) + kOfFilter * static_cast<double>(filters));
-  if (weights * 4 > kCached) time += static_cast<double>(row_blocks * weights * 4) / kBytesACycle;
+  if (weights * 4 > cached) time += static_cast<double>(row_blocks * weights * 4) / kBytesACycle;
   return time;
 }
 

@@ -438,7 +438,7 @@ TEST(ProgramTest, NeedsOfAnotherFormAreRefusedInWords) {
 
 TEST(ProgramTest, LoweringIsRefusedInWords) {
   EXPECT_THAT(std::string(Lower(Parsed(kLoop)).status().message()),
-              HasSubstr("a module with control flow has no plan"));
+              HasSubstr("a module with control flow has no single plan"));
 }
 
 TEST(ProgramTest, WithoutThePassThatOutlinesBranchesItWorksAsWell) {
