@@ -5,6 +5,7 @@
 #include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/matmul.h"
+#include "tenon/onnx/convert/reshape_to.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/onnx/convert/sample.h"
 #include "tenon/onnx/convert/window.h"
@@ -17,52 +18,54 @@
 namespace tenon::onnx_import {
 namespace {
 
-Expr TableOf(const Shape& shape, const std::vector<double>& values) {
-  return ir::Constant::Make(NDArray::FromVector(shape, values));
-}
-
 // --- GridSample
 
 // Mirrors positions at the bounds low and high until they lie between them.
-Expr Reflected(const Node& node, const Expr& x, double low, double high) {
-  const DataType type = DataTypeOf(x);
-  const auto number = [&](double n) { return ops::Scalar(n, type); };
-  const double range = high - low;
-  if (range <= 0) return node.Typed(ops::Multiply(x, number(0)));
+Expr Reflected(const Node& node, const Expr& x, const Expr& low, const Expr& high) {
   const auto& known = ops::Known();
-  const Expr far = ops::Abs(ops::Subtract(x, number(low)));
-  const Expr within = ir::Call::Make(known.floor_mod, {far, number(2 * range)});
-  const Expr mirrored = ops::Subtract(number(2 * range), within);
-  return node.Typed(ops::Add(ops::Minimum(within, mirrored), number(low)));
+  const Expr zero = ops::Scalar(0, DataTypeOf(x));
+  const Expr range = node.Typed(ops::Subtract(high, low));
+  const Expr far = ops::Abs(ops::Subtract(x, low));
+  const Expr within = ir::Call::Make(known.floor_mod, {far, ops::Add(range, range)});
+  const Expr mirrored = ops::Subtract(ops::Add(range, range), within);
+  const Expr at = node.Typed(ops::Add(ops::Minimum(within, mirrored), low));
+  // All positions are the only one, except those that are no numbers.
+  const Expr is_range = node.Typed(ir::Call::Make(known.greater, {range, zero}));
+  return node.Typed(ops::Where(is_range, at, ops::Multiply(x, zero)));
 }
 
 // Over three spatial axes, the last axis of the grid holds x, y and z from -1 to 1.
 Expr GridSampleVolume(Node& node, const ops::GridSampleAttrs& attrs) {
   const Expr &x = node.input(0), &grid = node.input(1);
-  const Shape shape = ShapeOf(x), to = ShapeOf(grid);
-  if (to.size() != 5 || to[4] != 3 || to[0] != shape[0])
-    throw InvalidArgument(StrCat("input 1 has the shape (", StrJoin(to, ", "), "); it must be (",
-                                 shape[0], ", depth, height, width, 3)"));
+  const std::vector<Dim> shape = DimsOf(x), to = DimsOf(grid);
+  const bool fits = to.size() == 5 && to[4] == Dim(3);
+  if (!fits || (IsStatic({shape[0], to[0]}) && !(shape[0] == to[0])))
+    throw InvalidArgument(StrCat("input 1 has the shape ", ir::ToText(to), "; it must be (",
+                                 shape[0].ToString(), ", depth, height, width, 3)"));
   if (attrs.method == "bicubic")
     throw Unimplemented("cubic sampling of volumes is not supported; linear and nearest are");
   const DataType type = DataTypeOf(x);
+  const auto number = [&](double n) { return ops::Scalar(n, type); };
+  const auto sum = [&](const Expr& a, const Expr& b) { return node.Typed(ops::Add(a, b)); };
+  const std::vector<Dim> points = {shape[0], ops::Product({to.begin() + 1, to.begin() + 4})};
   std::vector<Expr> positions;
   for (std::size_t d = 0; d < 3; ++d) {
-    const auto extent = static_cast<double>(shape[d + 2]);
+    const Expr last = LastPlace(node, x, d + 2, type);
+    const Expr half = node.Typed(ops::Multiply(last, number(0.5)));
     const Expr given = node.Typed(ElementAlong(grid, 2 - static_cast<std::int64_t>(d), 4));
-    Expr at = node.Typed(ops::Cast(node.Typed(ops::ReshapeToExtents(given, {to[0], -1})), type));
-    const double scale = (attrs.align_corners ? extent - 1 : extent) / 2;
-    at = node.Typed(
-        ops::Add(ops::Multiply(at, ops::Scalar(scale, type)), ops::Scalar((extent - 1) / 2, type)));
+    Expr at = node.Typed(ops::Cast(node.Typed(ReshapeTo(node.extents(), given, points)), type));
+    const Expr scale = attrs.align_corners ? half : sum(half, number(0.5));
+    at = sum(ops::Multiply(at, scale), half);
     if (attrs.padding_mode == "reflection")
-      at = attrs.align_corners ? Reflected(node, at, 0, extent - 1)
-                               : Reflected(node, at, -0.5, extent - 0.5);
-    if (attrs.padding_mode != "zeros") at = node.Typed(ops::Clip(at, 0, extent - 1));
+      at = attrs.align_corners ? Reflected(node, at, number(0), last)
+                               : Reflected(node, at, number(-0.5), sum(last, number(0.5)));
+    if (attrs.padding_mode != "zeros")
+      at = node.Typed(ops::Minimum(node.Typed(ops::Maximum(at, number(0))), last));
     positions.push_back(at);
   }
   const Expr y =
       Sampled(node, x, positions, attrs.method == "nearest" ? Between::kNearest : Between::kLinear);
-  return node.Typed(ops::ReshapeToExtents(y, {shape[0], shape[1], to[1], to[2], to[3]}));
+  return node.Typed(ReshapeTo(node.extents(), y, {shape[0], shape[1], to[1], to[2], to[3]}));
 }
 
 std::vector<Expr> GridSample(Node& node) {
@@ -145,63 +148,64 @@ std::vector<Expr> AffineGrid(Node& node) {
 // a matrix product sums them up (Dai et al., "Deformable convolutional networks", 2017).
 std::vector<Expr> DeformConv(Node& node) {
   const Expr &x = node.input(0), &weight = node.input(1), &offset = node.input(2);
-  const Shape in = ShapeOf(x), w = ShapeOf(weight), off = ShapeOf(offset);
+  const std::vector<Dim> in = DimsOf(x), off = DimsOf(offset);
+  const Shape w = ShapeOf(weight);
   const std::int64_t groups = node.Int("group", 1), parts = node.Int("offset_group", 1);
   if (in.size() != 4 || w.size() != 4 || off.size() != 4)
     throw Unimplemented("input 0, 1 and 2 must have rank 4: two spatial axes are supported");
   if (node.IntsOr("kernel_shape", {w[2], w[3]}) != Ints{w[2], w[3]})
     throw InvalidArgument("kernel_shape is not that of input 1");
-  const Window window = ReadAttributes(node, DimsOf(x), {w[2], w[3]});
-  const std::int64_t taps = w[2] * w[3], places = off[2] * off[3];
-  const bool has_groups = groups >= 1 && parts >= 1 && in[1] % groups == 0 &&
-                          w[1] == in[1] / groups && w[0] % groups == 0 && in[1] % parts == 0;
-  if (!has_groups || taps < 1 || off[0] != in[0] || off[1] % (2 * taps) != 0 ||
-      off[1] / (2 * taps) != parts)
-    throw InvalidArgument(StrCat("the shapes (", StrJoin(in, ", "), "), (", StrJoin(w, ", "),
-                                 ") and (", StrJoin(off, ", "), ") do not fit ", groups,
-                                 " groups and ", parts, " groups of offsets"));
+  if (!in[1].is_static() || !off[1].is_static())
+    throw Unimplemented("the channels of input 0 and 2 must be numbers");
+  const Window window = ReadAttributes(node, in, {w[2], w[3]});
+  const std::int64_t taps = w[2] * w[3], channels = in[1].value();
+  const bool has_groups = groups >= 1 && parts >= 1 && channels % groups == 0 &&
+                          w[1] == channels / groups && w[0] % groups == 0 && channels % parts == 0;
+  const bool is_other_batch = IsStatic({in[0], off[0]}) && !(in[0] == off[0]);
+  if (!has_groups || taps < 1 || is_other_batch || off[1].value() % (2 * taps) != 0 ||
+      off[1].value() / (2 * taps) != parts)
+    throw InvalidArgument(StrCat("the shapes ", ir::ToText(in), ", (", StrJoin(w, ", "), ") and ",
+                                 ir::ToText(off), " do not fit ", groups, " groups and ", parts,
+                                 " groups of offsets"));
+  std::vector<Dim> windows;
   for (std::size_t d = 0; d < 2; ++d) {
     const std::int64_t span = ops::WindowSpan(w[d + 2], window.dilations[d]);
-    const std::int64_t room =
-        ops::PaddedExtent(in[d + 2], window.before[d], window.after[d]) - span;
-    if (room < 0 || off[d + 2] != room / window.strides[d] + 1)
-      throw InvalidArgument(StrCat("input 2 has ", off[d + 2], " offsets along axis ", d + 2,
-                                   ", which are not as many as there are windows"));
+    const Dim room = in[d + 2] + (window.before[d] + window.after[d] - span);
+    windows.push_back(FloorDiv(room, window.strides[d]) + 1);
+    const bool is_number = IsStatic({room, off[d + 2]});
+    if (is_number && (room.value() < 0 || !(off[d + 2] == windows[d])))
+      throw InvalidArgument(StrCat("input 2 has ", off[d + 2].ToString(), " offsets along axis ",
+                                   d + 2, ", which are not as many as there are windows"));
   }
   const DataType type = DataTypeOf(x);
-  // [batch * groups of offsets, taps, axis, height, width]
-  const Expr moved =
-      node.Typed(ops::ReshapeToExtents(offset, {in[0] * parts, taps, 2, off[2], off[3]}));
+  const auto reshaped = [&](const Expr& e, const std::vector<Dim>& to) {
+    return node.Typed(ReshapeTo(node.extents(), e, to));
+  };
+  const Dim images = in[0] * parts, places = windows[0] * windows[1];
+  // A run refuses offsets that are not as many as there are windows.
+  const Expr moved = reshaped(offset, {images, taps, 2, windows[0], windows[1]});
   std::vector<Expr> positions;
   for (std::size_t d = 0; d < 2; ++d) {
-    RequireConstantSize(static_cast<double>(taps) * static_cast<double>(places));
-    std::vector<double> base;
-    for (std::int64_t tap = 0; tap < taps; ++tap) {
-      const std::int64_t step = d == 0 ? tap / w[3] : tap % w[3];
-      for (std::int64_t place = 0; place < places; ++place) {
-        const std::int64_t at = d == 0 ? place / off[3] : place % off[3];
-        base.push_back(static_cast<double>(at * window.strides[d] - window.before[d] +
-                                           step * window.dilations[d]));
-      }
-    }
-    const Expr grid = node.Typed(ops::Cast(TableOf({1, taps, off[2], off[3]}, base), type));
+    std::vector<std::int64_t> of_tap;
+    for (std::int64_t tap = 0; tap < taps; ++tap)
+      of_tap.push_back((d == 0 ? tap / w[3] : tap % w[3]) * window.dilations[d] - window.before[d]);
+    const Expr steps = ir::Constant::Make(NDArray::FromVector({1, taps, 1, 1}, of_tap));
+    const Expr begins = node.Typed(
+        ops::Multiply(PlacesAlong(node, 4, d + 2, windows[d]), Integer(window.strides[d])));
+    const Expr grid = node.Typed(ops::Cast(node.Typed(ops::Add(begins, steps)), type));
     const Expr by = ElementAlong(moved, static_cast<std::int64_t>(d), 2);
-    const Expr at = node.Typed(ops::Add(grid, by));
-    positions.push_back(node.Typed(ops::ReshapeToExtents(at, {in[0] * parts, taps * places})));
+    positions.push_back(reshaped(node.Typed(ops::Add(grid, by)), {images, places * taps}));
   }
-  const std::int64_t each = in[1] / parts;
-  const Expr images = node.Typed(ops::ReshapeToExtents(x, {in[0] * parts, each, in[2], in[3]}));
-  Expr columns = Sampled(node, images, positions, Between::kLinear);
-  if (node.has_input(4)) {
-    const Expr mask =
-        node.Typed(ops::ReshapeToExtents(node.input(4), {in[0] * parts, 1, taps * places}));
-    columns = node.Typed(ops::Multiply(columns, mask));
-  }
-  columns = node.Typed(ops::ReshapeToExtents(columns, {in[0], groups, w[1] * taps, places}));
+  const Expr image = reshaped(x, {images, channels / parts, in[2], in[3]});
+  Expr columns = Sampled(node, image, positions, Between::kLinear);
+  if (node.has_input(4))
+    columns =
+        node.Typed(ops::Multiply(columns, reshaped(node.input(4), {images, 1, places * taps})));
+  columns = reshaped(columns, {in[0], groups, w[1] * taps, places});
   const Expr matrices =
       node.Typed(ops::ReshapeToExtents(weight, {groups, w[0] / groups, w[1] * taps}));
-  Expr y = ProductOfAnyRank(node, matrices, columns);
-  y = node.Typed(ops::ReshapeToExtents(y, {in[0], w[0], off[2], off[3]}));
+  Expr y =
+      reshaped(ProductOfAnyRank(node, matrices, columns), {in[0], w[0], windows[0], windows[1]});
   if (node.has_input(3)) y = node.Typed(ops::BiasAdd(y, node.input(3)));
   return {y};
 }
@@ -211,11 +215,11 @@ std::vector<Expr> DeformConv(Node& node) {
 void AddSampleConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["AffineGrid"] = AffineGrid;
-  t["DeformConv"] =
-      Converter(DeformConv).With({.other = "two spatial axes; extents that are numbers"});
-  t["GridSample"] = Converter(GridSample)
-                        .With({.other = "two and three spatial axes; no cubic sampling of volumes; "
-                                        "volumes of extents that are numbers"});
+  t["DeformConv"] = Converter(DeformConv)
+                        .With({.other = "two spatial axes; weights and channels of known extents"});
+  t["GridSample"] =
+      Converter(GridSample)
+          .With({.other = "two and three spatial axes; no cubic sampling of volumes"});
 }
 
 }  // namespace tenon::onnx_import

@@ -2,9 +2,11 @@
 // part, also where the data is not finite.
 #include "tenon/onnx/convert/sample.h"
 
+#include "tenon/onnx/convert/reshape_to.h"
 #include "tenon/onnx/convert/take_of_each.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
 
 namespace tenon::onnx_import {
@@ -18,14 +20,14 @@ struct Side {
   Expr weight;  // of the type of the data
 };
 
-Side SideOf(const Node& node, const Expr& position, const Expr& first, int step,
-            std::int64_t extent, DataType type) {
+Side SideOf(const Node& node, const Expr& position, const Expr& first, int step, const Expr& last,
+            DataType type) {
   const auto& known = ops::Known();
   const Expr at = step == 0 ? first : node.Typed(ops::Add(first, ops::Scalar(step, type)));
   const auto bound = [&](std::int64_t n) { return ops::Scalar(static_cast<double>(n), type); };
   // Comparing with NaN is false, so such a position lies outside.
   const Expr inside = node.Typed(Call(known.logical_and, Call(known.greater_equal, at, bound(0)),
-                                      Call(known.less_equal, at, bound(extent - 1))));
+                                      Call(known.less_equal, at, last)));
   const Expr place = node.Typed(ops::Cast(ops::Where(inside, at, bound(0)), Int64));
   const Expr distance = ops::Abs(ops::Subtract(position, at));
   return {place, inside, node.Typed(ops::Subtract(bound(1), distance))};
@@ -33,11 +35,16 @@ Side SideOf(const Node& node, const Expr& position, const Expr& first, int step,
 
 }  // namespace
 
+Expr LastPlace(const Node& node, const Expr& x, std::size_t axis, DataType type) {
+  return node.Typed(
+      ops::Cast(node.Typed(ops::Subtract(node.Typed(ExtentValue(x, axis)), Integer(1))), type));
+}
+
 Expr Sampled(const Node& node, const Expr& x, const std::vector<Expr>& positions, Between how) {
-  const Shape shape = ShapeOf(x);
+  const std::vector<Dim> shape = DimsOf(x);
   const std::size_t dims = positions.size();
   for (std::size_t d = 0; d < dims; ++d)
-    if (shape[d + 2] == 0) throw InvalidArgument("data without elements cannot be sampled");
+    if (shape[d + 2] == Dim(0)) throw InvalidArgument("data without elements cannot be sampled");
   const DataType type = DataTypeOf(x);
   const auto& known = ops::Known();
   std::vector<std::vector<Side>> sides(dims);
@@ -46,19 +53,21 @@ Expr Sampled(const Node& node, const Expr& x, const std::vector<Expr>& positions
     // Of two elements at one distance, that of the even index.
     const Expr first = node.Typed(
         ir::Call::Make(how == Between::kNearest ? known.nearbyint : known.floor, {position}));
+    const Expr last = LastPlace(node, x, d + 2, type);
     const int steps = how == Between::kNearest ? 1 : 2;
     for (int step = 0; step < steps; ++step)
-      sides[d].push_back(SideOf(node, position, first, step, shape[d + 2], type));
+      sides[d].push_back(SideOf(node, position, first, step, last, type));
   }
-  const Expr flat = node.Typed(ops::ReshapeToExtents(x, {shape[0], shape[1], -1}));
+  const Dim elements = ops::Product({shape.begin() + 2, shape.end()});
+  const Expr flat = node.Typed(ReshapeTo(node.extents(), x, {shape[0], shape[1], elements}));
   const std::size_t corners = how == Between::kNearest ? 1 : std::size_t{1} << dims;
   Expr sum;
   for (std::size_t corner = 0; corner < corners; ++corner) {
     Expr place, inside, weight;
     for (std::size_t d = 0; d < dims; ++d) {
       const Side& side = sides[d][corner >> (dims - 1 - d) & (sides[d].size() - 1)];
-      place =
-          place ? ops::Add(ops::Multiply(place, Integer(shape[d + 2])), side.place) : side.place;
+      place = place ? ops::Add(ops::Multiply(place, node.Typed(ExtentValue(x, d + 2))), side.place)
+                    : side.place;
       inside = inside ? Call(known.logical_and, inside, side.inside) : side.inside;
       weight = weight ? ops::Multiply(weight, side.weight) : side.weight;
     }

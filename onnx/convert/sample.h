@@ -6,6 +6,9 @@
 
 namespace tenon::onnx_import {
 
+// The last place along an axis, as a number of the type. Typed.
+Expr LastPlace(const Node& node, const Expr& x, std::size_t axis, DataType type);
+
 enum class Between { kLinear, kNearest };
 
 // `x` is [batch, channels, spatial axes]; `positions` are floats [batch, n], one for each spatial
