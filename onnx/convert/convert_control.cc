@@ -40,14 +40,15 @@ void CheckOutputs(const Node& node, const GraphProto& graph, const char* name) {
 }
 
 // Branches written for other extents may have no valid types.
-std::vector<Expr> BranchOfUnknown(const Node& node, const GraphProto& branch) {
+std::vector<Expr> BranchOfUnknown(const Node& node, const Expr& condition,
+                                  const GraphProto& branch) {
   try {
     return node.Inlined(branch, {});
   } catch (Error& error) {
     error.AddNote(
         StrCat("both branches of an If are imported, because its condition is computed "
                "when the model runs; ",
-               kFixingACondition));
+               WayToFix(condition)));
     throw;
   }
 }
@@ -79,8 +80,8 @@ std::vector<Expr> If(Node& node) {
   const Expr condition = node.Typed(ops::Reshape(node.input(0), Ints{}));
   std::vector<Expr> selected, others;
   Refusals refusals;
-  refusals.Try([&] { selected = BranchOfUnknown(node, yes); });
-  refusals.Try([&] { others = BranchOfUnknown(node, no); });
+  refusals.Try([&] { selected = BranchOfUnknown(node, node.input(0), yes); });
+  refusals.Try([&] { others = BranchOfUnknown(node, node.input(0), no); });
   refusals.ThrowIfAny("the node");
   // Values that are there anyway are selected, which fuses with what reads them.
   const auto is_there = [&](const Expr& value) {
@@ -94,11 +95,11 @@ std::vector<Expr> If(Node& node) {
                                  ir::ToString(b),
                                  " in the other; where both are computed and one is selected, both "
                                  "must be of one type; ",
-                                 kFixingACondition));
+                                 WayToFix(node.input(0))));
     are_tensors = are_tensors && HasKnownExtents(a);
     are_there = are_there && is_there(selected[i]) && is_there(others[i]);
   }
-  if (GiveOneType(node, &selected, &others)) are_there = false;
+  if (GiveOneType(node, node.input(0), &selected, &others)) are_there = false;
   if (are_tensors && !are_there && node.loops() != nullptr)
     return BranchAtRunTime(node, condition, selected, others);
   for (std::size_t i = 0; i < selected.size(); ++i)

@@ -1,9 +1,11 @@
 #include "tenon/onnx/convert/known_condition.h"
 
+#include "tenon/onnx/convert/run_time_loop.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/support/error.h"
+#include "tenon/support/strings.h"
 
 namespace tenon::onnx_import {
 namespace {
@@ -66,6 +68,20 @@ Known Decided(const Expr& condition) {
 }
 
 }  // namespace
+
+std::string WayToFix(const Expr& condition) {
+  if (const auto* call = condition.As<ir::CallNode>()) {
+    const bool is_same = call->args.size() == 1 && call->callee != ops::Known().cast;
+    if (is_same) return WayToFix(call->args[0]);
+    const auto a = NumberOf(call->args[0]);
+    const auto b = call->args.size() == 2 ? NumberOf(call->args[1]) : std::nullopt;
+    if (a && b)
+      return StrCat(
+          "it compares ", a->ToString(), " with ", b->ToString(),
+          "; numbers for these extents decide it (--shape, --dim, ImportOptions::shapes)");
+  }
+  return kFixingACondition;
+}
 
 Known KnownCondition(const Expr& condition) {
   const auto* type = condition.checked_type().As<ir::TensorTypeNode>();

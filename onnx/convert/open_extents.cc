@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tenon/onnx/convert/known_condition.h"
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/moved_elements.h"
 #include "tenon/onnx/convert/reshape_to.h"
@@ -169,7 +170,8 @@ Expr WithKnownExtents(const Node& node, const Expr& x, const onnx::ValueInfoProt
   return Reshaped(node, x, shape);
 }
 
-bool GiveOneType(const Node& node, std::vector<Expr>* yes, std::vector<Expr>* no) {
+bool GiveOneType(const Node& node, const Expr& condition, std::vector<Expr>* yes,
+                 std::vector<Expr>* no) {
   std::vector<std::pair<std::pair<Dim, Dim>, std::string>> names;
   for (std::size_t i = 0; i < yes->size(); ++i) {
     Expr &a = (*yes)[i], &b = (*no)[i];
@@ -179,7 +181,7 @@ bool GiveOneType(const Node& node, std::vector<Expr>* yes, std::vector<Expr>* no
                                  " in one branch and ", ir::ToString(b.checked_type()),
                                  " in the other; with a condition that is computed when the model "
                                  "runs, both must be of one type, except for extents; ",
-                                 kFixingACondition));
+                                 WayToFix(condition)));
     const std::vector<Dim> dims = DimsOf(a), others = DimsOf(b);
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
       if (dims[axis] == others[axis]) continue;

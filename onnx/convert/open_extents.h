@@ -64,7 +64,8 @@ Expr WithKnownExtents(const Node& node, const Expr& x, const onnx::ValueInfoProt
 // The results of two branches with one type. Where extents differ, both have a new variable; pairs
 // of extents that are equal have the same. Whether there is one. Throws Unimplemented for other
 // differences.
-bool GiveOneType(const Node& node, std::vector<Expr>* yes, std::vector<Expr>* no);
+bool GiveOneType(const Node& node, const Expr& condition, std::vector<Expr>* yes,
+                 std::vector<Expr>* no);
 
 }  // namespace tenon::onnx_import
 

@@ -62,6 +62,22 @@ TEST(SymbolicControlTest, AnIfRunsOneBranchOnAnyExtents) {
   ExpectRight(model, runs);
 }
 
+TEST(SymbolicControlTest, BranchesOfOtherRanksNameTheExtentThatDecides) {
+  Model model;
+  model.Input("x", {-1, 3}).Integers("axis", {0}).Integers("one", {1}).Output("y");
+  model.Node("Shape", {"x"}, {"shape"});
+  model.Node("Gather", {"shape", "axis"}, {"extent"});
+  model.Node("Equal", {"extent", "one"}, {"c"});
+  NodeProto& node = model.Node("If", {"c"}, {"y"});
+  GraphProto* yes = GraphOf(node, "then_branch");
+  Add(yes, "Squeeze", {"x", "axis"}, {"row"});
+  Gives(yes, {"row"});
+  Gives(GraphOf(node, "else_branch"), {"x"});
+  const auto module = ImportOnnx(model.Bytes(), Options(true));
+  EXPECT_THAT(std::string(module.status().message()),
+              ::testing::HasSubstr("it compares x_0 with 1; numbers for these extents decide it"));
+}
+
 // As exporters write what depends on a shape: the branches give other ranks.
 TEST(SymbolicControlTest, AnIfByAnExtentTakesTheBranchThatHoldsForAll) {
   const auto model_of = [](const char* comparison, std::int64_t axis, std::int64_t number) {
