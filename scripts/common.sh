@@ -35,6 +35,7 @@ install_packages() {
   command -v npm >/dev/null || wanted+=(npm)
   # The format is that of one version, which not every system has.
   if ! command -v clang-format-14 >/dev/null && has_package clang-format-14; then wanted+=(clang-format-14); fi
+  if ! command -v shfmt >/dev/null && has_package shfmt; then wanted+=(shfmt); fi
   install_only "${wanted[@]}"
 }
 
