@@ -68,12 +68,12 @@ std::vector<runtime::NodeTime> BestTimes(const Executable& executable,
 
 // The kernels of a run, slowest first.
 void Profile(const char* title, const Executable& executable, const runtime::Inputs& inputs) {
-  constexpr std::size_t kMost = 200;
+  constexpr std::size_t kMax = 200;
   std::vector<runtime::NodeTime> times = BestTimes(executable, inputs);
   std::sort(times.begin(), times.end(),
             [](const auto& a, const auto& b) { return a.nanoseconds > b.nanoseconds; });
   std::printf("  %s\n", title);
-  for (std::size_t i = 0; i < std::min(times.size(), kMost); ++i)
+  for (std::size_t i = 0; i < std::min(times.size(), kMax); ++i)
     std::printf("    %9.3f ms  %-72s %s\n", static_cast<double>(times[i].nanoseconds) / 1e6,
                 times[i].node.c_str(), StrJoin(times[i].origins, " ").c_str());
 }

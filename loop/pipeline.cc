@@ -42,7 +42,7 @@ using enum Phase;
 // Name, phase, transform, when; needs, ensures, breaks, whether it simplifies; summary.
 constexpr Transform kTransforms[] = {
     {"StreamResults", kLowering, Streamed, MayStream, kShaped, kNone, kNone, kKeep,
-     "large results are stored past the caches, unless the schedule says which"},
+     "large results are stored non-temporally, unless the schedule says which"},
     {"AlignStreams", kLowering, Plain<AlignStreams>, kAlways, kShaped, kNone, kNone, kKeep,
      "loops that stream begin at whole lines of memory"},
     {"AlignTransposes", kLowering, Plain<AlignTransposes>, kAlways, kShaped, kNone, kNone, kKeep,

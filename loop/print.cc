@@ -109,7 +109,7 @@ class Printer {
         const auto& n = *stmt.As<StoreNode>();
         out_ += InOrder({indent, Name(n.buffer), "[", List(n.indices), "] = ", Text(n.value),
                          Where(n.predicate),
-                         n.store_kind == StoreKind::kStreaming ? " past the caches" : "", "\n"});
+                         n.store_kind == StoreKind::kStreaming ? " non-temporal" : "", "\n"});
         return;
       }
       case StmtKind::kSeq:

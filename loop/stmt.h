@@ -58,7 +58,7 @@ struct ForNode : StmtNode {  // for var in [min, min + extent)
 enum class StoreKind {
   kPlain,
   kReassociated,  // an update of a reduction, which may go in another order
-  kStreaming,     // past the caches, where whole lines are stored: nobody reads them soon
+  kStreaming,     // non-temporal, where whole lines are stored: nobody reads them soon
 };
 struct StoreNode : StmtNode {
   static constexpr StmtKind kKind = StmtKind::kStore;

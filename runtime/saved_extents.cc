@@ -104,7 +104,7 @@ OperationKind ReadKind(const JsonReader& json) {
 // `known` has the results of earlier operations.
 Dim ReadOperation(const JsonReader& json, const std::vector<std::string>& symbols,
                   const std::vector<Dim>& known) {
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   const auto earlier = [&](std::size_t place) {
     return known[static_cast<std::size_t>(
         json[place].Integer(0, static_cast<std::int64_t>(known.size()) - 1))];
@@ -114,7 +114,7 @@ Dim ReadOperation(const JsonReader& json, const std::vector<std::string>& symbol
       return Dim::Symbol(symbols[static_cast<std::size_t>(
           json[1].Integer(0, static_cast<std::int64_t>(symbols.size()) - 1))]);
     case OperationKind::kNumber:
-      return json[1].Integer(kLeast);
+      return json[1].Integer(kMin);
     case OperationKind::kAdd:
       return earlier(1) + earlier(2);
     case OperationKind::kMultiply:

@@ -297,13 +297,13 @@ class ReadCheck {
 
 // Passes over loops call themselves for each buffer within another one.
 void CheckNumberOfStages(const Schedule& schedule) {
-  constexpr std::ptrdiff_t kMost = 4096;
+  constexpr std::ptrdiff_t kMax = 4096;
   const auto stored = std::ranges::count_if(schedule.stages(), [](const auto& stage) {
     return !stage->op()->is_placeholder() && stage->placement() != Stage::Placement::kInline;
   });
-  if (stored <= kMost) return;
+  if (stored <= kMax) return;
   throw InvalidArgument(StrCat("the schedule has ", stored,
-                               " stages with memory of their own; at most ", kMost,
+                               " stages with memory of their own; at most ", kMax,
                                " are allowed in one kernel; inline some, or make several kernels"));
 }
 

@@ -122,7 +122,7 @@ class Stage {
   // compute. What rewrites the stage (cache_write, rfactor, transform_layout) must come before.
   // `holds` gives a bool that depends only on the axes.
   Stage& SetStorePredicate(const std::function<loop::Expr(const std::vector<loop::Var>&)>& holds);
-  // Stores past the caches (non-temporal). This is for results larger than the caches, whose whole
+  // Non-temporal stores. This is for results larger than the caches, whose whole
   // lines of 64 bytes are written one after the other. It is a hint, which is followed if the
   // stores are vectors of whole lines and the caller's memory is aligned to lines. A run that
   // begins in the middle of a line is stored so from the next line on. Legal for an output that is

@@ -84,11 +84,11 @@ void RequireStackSize(const Stage& stage, const loop::Buffer& buffer,
 
 // The elements of `count` parts that are `stride` elements apart.
 Expr ElementsOf(const Stage& stage, const Expr& stride, const Expr& count) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 62;  // with room for padding
+  constexpr std::int64_t kMax = std::int64_t{1} << 62;  // with room for padding
   const auto *a = stride.As<loop::IntImmNode>(), *b = count.As<loop::IntImmNode>();
   std::int64_t product = 0;
   if (a != nullptr && b != nullptr &&
-      (__builtin_mul_overflow(a->value, b->value, &product) || product > kMost)) {
+      (__builtin_mul_overflow(a->value, b->value, &product) || product > kMax)) {
     throw InvalidArgument(StrCat("storage_align: stage ", stage.name(), " needs ", b->value,
                                  " times ", a->value, " elements; at most 2^62 are allowed"));
   }

@@ -4,7 +4,7 @@
 // 4. The innermost loop runs along memory in explicit vectors, of which the last may be masked. A
 //    sum along memory is left to LLVM, or to VectorizeReductions; other sums keep vectors of
 //    results in registers while they run.
-// 5. Large results are stored past the caches (streamed_results.h).
+// 5. Large results are stored non-temporally (streamed_results.h).
 #include "tenon/strategies/auto_schedule.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Results that the automatic schedule stores past the caches (loop/transform/stream_results.h).
+// Results that the automatic schedule stores non-temporally (loop/transform/stream_results.h).
 #ifndef TENON_STRATEGIES_STREAMED_RESULTS_H_
 #define TENON_STRATEGIES_STREAMED_RESULTS_H_
 

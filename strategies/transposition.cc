@@ -1,7 +1,7 @@
 // Tiles that registers hold are read along the source's rows, stored along the result's, and follow
 // one another in blocks. In cache a block is as wide as a line of the source. From memory, blocks
 // take long parts of few rows, since each row is another page. Their best length depends on what is
-// stored (whole lines or parts of them, past the caches or not). It was measured on matrices of all
+// stored (whole lines or parts of them, non-temporally or not). It was measured on matrices of all
 // these kinds.
 #include "tenon/strategies/transposition.h"
 
@@ -48,8 +48,8 @@ constexpr std::int64_t kSquare = 16;
 // The fewest rows of a tile that is transposed in registers, and the longest run that is tried.
 constexpr std::int64_t kMinRows = 4;
 constexpr std::int64_t kLongestRun = 128;
-// From so many bytes on a result goes past the caches. Then reading a line only to write all of it
-// takes more time than reading it once more later, even where a large cache could hold it.
+// From so many bytes on a result is stored non-temporally. Then reading a line only to write all of
+// it takes more time than reading it once more later, even where a large cache could hold it.
 constexpr std::int64_t kStreamed = std::int64_t{16} << 20;
 // So many times above or below that there is no doubt.
 constexpr std::int64_t kDoubt = 16;
@@ -188,7 +188,7 @@ std::int64_t RunIn(const Choices& choices, const char* what, std::int64_t most,
   return choices.Of(what, std::move(values), usual);
 }
 
-// Stores that go past the caches take whole vectors of the caller's memory.
+// Non-temporal stores take whole vectors of the caller's memory.
 bool Streams(const Choices& choices, const Matrix& m) {
   if (!choices.stage.is_output() ||
       m.lanes * m.element_bytes != choices.state.options.target.vector_bytes)

@@ -17,8 +17,8 @@ namespace {
 
 using loop::Expr;
 
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 struct Operator {
   const char* name;
@@ -56,9 +56,9 @@ const std::vector<Operator>& Operators() {
 // At or next to an end of a type, or to zero.
 std::int64_t AnyConstant(Random& random) {
   const int bits = random.Of(std::vector<int>{0, 1, 7, 8, 15, 16, 31, 32, 63});
-  const std::int64_t end = bits == 63 ? kMost : std::int64_t{1} << bits;
-  const std::int64_t near = end == kMost ? kMost - random.Below(2) : end - 1 + random.Below(3);
-  return random.Chance(50) ? near : random.Chance(10) ? kLeast : -near;
+  const std::int64_t end = bits == 63 ? kMax : std::int64_t{1} << bits;
+  const std::int64_t near = end == kMax ? kMax - random.Below(2) : end - 1 + random.Below(3);
+  return random.Chance(50) ? near : random.Chance(10) ? kMin : -near;
 }
 
 }  // namespace

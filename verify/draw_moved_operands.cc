@@ -112,9 +112,9 @@ Operands Split(Random& random) {
 
 // A place near an axis, from either end, or far from it.
 std::int64_t AnyBound(std::int64_t extent, Random& random) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   if (random.Chance(10))
-    return random.Of(Ints{kMost, -kMost - 1, kMost - 1, std::int64_t{1} << 31, -kMost});
+    return random.Of(Ints{kMax, -kMax - 1, kMax - 1, std::int64_t{1} << 31, -kMax});
   return random.Below(2 * extent + 5) - extent - 2;
 }
 

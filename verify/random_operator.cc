@@ -123,10 +123,10 @@ struct Values {
 attrs::Value RandomInteger(const attrs::FieldInfo& field, const Values& values) {
   Random& random = values.random;
   if (random.Chance(values.extreme_percent)) {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
     return attrs::Value(random.Of(std::vector<std::int64_t>{
-        -kMost - 1, -9, 5, 6, 7, 40, std::int64_t{1} << 31, std::int64_t{1} << 32,
-        std::int64_t{1} << 61, (std::int64_t{1} << 61) + 1, (std::int64_t{1} << 62) + 1, kMost}));
+        -kMax - 1, -9, 5, 6, 7, 40, std::int64_t{1} << 31, std::int64_t{1} << 32,
+        std::int64_t{1} << 61, (std::int64_t{1} << 61) + 1, (std::int64_t{1} << 62) + 1, kMax}));
   }
   const std::int64_t lowest = std::clamp<std::int64_t>(field.range.min, -1, 16);
   const std::int64_t highest = std::clamp<std::int64_t>(field.range.max, lowest, lowest + 5);

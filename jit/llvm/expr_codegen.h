@@ -45,7 +45,7 @@ class ExprCodegen {
   void StandsFor(const loop::Var& var, const loop::Expr& value) { index_.Define(var, value); }
   const loop::Bounds& bounds() const { return bounds_; }
   // From here on these buffers start with a line of memory, so that stores which StoresWholeLines
-  // accepts go past the caches.
+  // accepts are non-temporal.
   void StreamTo(std::vector<loop::Buffer> buffers) { streamed_ = std::move(buffers); }
   bool streams() const { return !streamed_.empty(); }
 

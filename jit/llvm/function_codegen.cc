@@ -102,7 +102,7 @@ class FunctionCodegen {
     exprs_.StreamTo({});
     EmitBlock(anywhere, function.body, after);
     builder_.SetInsertPoint(after);
-    // Other threads see what was stored past the caches before they see that the kernel is done.
+    // Other threads see non-temporal stores before they see that the kernel is done.
     FenceStreams();
   }
 

@@ -1,4 +1,4 @@
-// Which stores go past the caches: those that ask for it and write whole lines.
+// Which stores are non-temporal: those that ask for it and write whole lines.
 //
 // A streaming (non-temporal) store does not read the line that it writes, as others do, and needs
 // an address that is a multiple of its size. Whether an array starts with a line is known only when

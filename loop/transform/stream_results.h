@@ -1,4 +1,4 @@
-// Results that are stored past the caches, since none holds them long enough.
+// Results with non-temporal stores, since none holds them long enough.
 //
 // A plain store to a large array first reads the line that it writes. A streaming one does not, so
 // that copying takes two thirds of the time. What reads the array next then finds no part of it in

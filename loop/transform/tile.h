@@ -37,7 +37,7 @@ struct TileNest : Tile {
 // TileOf.
 std::optional<TileNest> TileNestOf(const Stmt& stmt);
 
-// Whether each vector that is stored is as long as a line and goes past the caches.
+// Whether each vector that is stored is as long as a line, and its store is non-temporal.
 bool StreamsLines(const Tile& tile);
 
 // For each tile of a nest, fetches what the next `results` tiles read in the same places. It goes

@@ -14,16 +14,16 @@ namespace tenon::loop {
 // Multi-dimensional indices become one row-major element offset.
 Stmt FlattenBuffers(const Stmt& stmt);
 
-// A serial loop around vectors that are stored past the caches one after the other, from a place in
+// A serial loop around vectors with non-temporal stores one after the other, from a place in
 // the middle of a line, begins earlier and ends later, so that all whole vectors store whole lines.
 // If the next vectors go on after them, the line in which those will end is fetched.
 Stmt AlignStreams(const Stmt& stmt);
 
-// A transposition that stores square tiles past the caches, in rows that begin anywhere in a line,
+// A transposition with non-temporal stores of square tiles, in rows that begin anywhere in a line,
 // first collects some rows of whole lines in a small buffer. The source's next rows are fetched.
 Stmt AlignTransposes(const Stmt& stmt);
 
-// A transposition that stores past the caches, whole lines at a time, fetches the source's rows of
+// A transposition with non-temporal stores of whole lines fetches the source's rows of
 // the next block.
 Stmt FetchTransposes(const Stmt& stmt);
 

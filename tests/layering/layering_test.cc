@@ -312,7 +312,7 @@ Size SizeOf(const fs::path& path) {
 
 // A class that outgrows this is split by concept, and a file by what it holds.
 TEST(LayeringTest, ClassesAndFilesAreSmall) {
-  constexpr Size kMost = {.of_class = 250, .of_file = 600};
+  constexpr Size kMax = {.of_class = 250, .of_file = 600};
   std::vector<std::string> large;
   for (const auto& [room, unused] : Arrows()) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(TENON_SOURCE_DIR) / room)) {
@@ -320,7 +320,7 @@ TEST(LayeringTest, ClassesAndFilesAreSmall) {
       if (extension != ".h" && extension != ".cc") continue;
       const std::string file = fs::relative(entry.path(), TENON_SOURCE_DIR);
       const Size size = SizeOf(entry.path());
-      if (size.of_class > kMost.of_class || size.of_file > kMost.of_file)
+      if (size.of_class > kMax.of_class || size.of_file > kMax.of_file)
         large.push_back(file + ": a class of " + std::to_string(size.of_class) + " lines of " +
                         std::to_string(size.of_file));
     }

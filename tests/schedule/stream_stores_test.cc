@@ -1,4 +1,4 @@
-// Stores past the caches: where they are made, that they store the same, and what is refused.
+// Non-temporal stores: where they are made, that they store the same, and what is refused.
 #include <algorithm>
 #include <cstdint>
 
@@ -80,7 +80,7 @@ class StreamedRowsTest : public StreamStoresTest {
 };
 
 TEST_F(StreamedRowsTest, AreSeenInTheLoops) {
-  EXPECT_THAT(LoopsOf(s, {a, b}), HasSubstr(" past the caches\n"));
+  EXPECT_THAT(LoopsOf(s, {a, b}), HasSubstr(" non-temporal\n"));
 }
 
 TEST_F(StreamedRowsTest, AreRecorded) {
@@ -114,8 +114,8 @@ TEST(StreamedResultsTest, LargeOutputsAreStreamedUnlessTheCallerSaysNo) {
   const auto loops = [&](const LowerOptions& options) {
     return loop::Print(Lower(s, {a, b}, "doubled", options));
   };
-  EXPECT_THAT(loops({}), HasSubstr(" past the caches\n"));
-  EXPECT_THAT(loops({.stream_results = false}), Not(HasSubstr(" past the caches\n")));
+  EXPECT_THAT(loops({}), HasSubstr(" non-temporal\n"));
+  EXPECT_THAT(loops({.stream_results = false}), Not(HasSubstr(" non-temporal\n")));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which results go past the caches, and that their values are those of the interpreter's.
+// Which results are stored non-temporally, and that their values are those of the interpreter's.
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,7 +27,7 @@ TEST_P(StreamedResultsTest, AreLargeAndWrittenInWholeLinesByLoopsWithoutMathemat
       ValueOrThrow(Lower(Parsed(GetParam().text), {.library = LibraryChoice::kTe}));
   ASSERT_EQ(lowered.kernels.size(), 1U);
   const auto& function = std::get<loop::Function>(lowered.kernels.front().choice.built.kernel);
-  EXPECT_EQ(loop::Print(function).find("past the caches") != std::string::npos, GetParam().streams);
+  EXPECT_EQ(loop::Print(function).find("non-temporal") != std::string::npos, GetParam().streams);
 }
 
 INSTANTIATE_TEST_SUITE_P(

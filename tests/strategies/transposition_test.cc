@@ -67,7 +67,7 @@ TEST_P(TranspositionTest, StreamsWhatIsLargerThanCachesAndFetchesWhatFollows) {
   const Lowered lowered = Compiled();
   const std::string loops =
       loop::Print(std::get<loop::Function>(lowered.kernels.at(0).choice.built.kernel));
-  EXPECT_EQ(loops.find("past the caches") != std::string::npos, GetParam().streams);
+  EXPECT_EQ(loops.find("non-temporal") != std::string::npos, GetParam().streams);
   EXPECT_EQ(loops.find("prefetch_later") != std::string::npos,
             GetParam().streams && !GetParam().follows_rows);
 }
@@ -121,7 +121,7 @@ struct NarrowTransposition {
   DataType type;
   std::int64_t rows, columns;
   const char* wide;     // the result's vectors, in the loops
-  bool staged = false;  // by whole lines past the caches
+  bool staged = false;  // by whole lines, non-temporally
 };
 
 void PrintTo(const NarrowTransposition& t, std::ostream* out) {

@@ -11,7 +11,7 @@
 namespace tenon {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 const Dim n = Dim::Symbol("n"), w = Dim::Symbol("w");
 
 TEST(DimProgramTest, GivesTheValuesOfExpressions) {
@@ -49,7 +49,7 @@ TEST(DimProgramTest, ResultsThatDoNotFitAreNone) {
   EXPECT_FALSE(program.Evaluate({4'000'000'000}));
   DimProgram sum({"n"});
   sum.Add(n + 1);
-  EXPECT_FALSE(sum.Evaluate({kMost}));
+  EXPECT_FALSE(sum.Evaluate({kMax}));
 }
 
 TEST(DimProgramTest, RefusesWhatIsNotKnown) {

@@ -102,7 +102,7 @@ TEST_F(SpaceTest, TilesOfTranspositionsAreRight) {
                            "(150, 201), int64", "(130, 222), uint8"})
     ExpectRight(transposed(type, "[1, 0]"), all);
   ExpectRight(transposed("(2, 67, 9, 13), float32", "[0, 2, 3, 1]"), all);
-  // As large as what is stored past the caches.
+  // As large as what is stored non-temporally.
   std::vector<std::string> streamed = all;
   streamed.emplace_back("transpose.streams");
   ExpectRight(transposed("(640, 705), float32", "[1, 0]"), streamed);

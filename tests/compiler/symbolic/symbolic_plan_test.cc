@@ -429,10 +429,10 @@ TEST(SymbolicExportTest, ExtentsOfAnySizeAndSignAreRefused) {
                       folder),
             "");
   const Exported net(folder / "net.so", lowered.plan);
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   const std::int64_t kernel[] = {4, 4, 5, 5};
-  for (const std::int64_t extent : {-kMost - 1, -kMost, std::int64_t{-2}, std::int64_t{-1},
-                                    std::int64_t{0}, kMost / 2, kMost}) {
+  for (const std::int64_t extent :
+       {-kMax - 1, -kMax, std::int64_t{-2}, std::int64_t{-1}, std::int64_t{0}, kMax / 2, kMax}) {
     for (int axis = 0; axis < 4; ++axis) {
       std::int64_t x[] = {1, 4, 6, 9};
       x[axis] = extent;

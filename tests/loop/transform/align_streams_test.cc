@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, AlignStreamsValueTest,
 TEST(AlignStreamsTest, OtherLoopsStay) {
   for (const Rows& r : {
            Rows{9, 32, 4},                       // whole lines already
-           Rows{9, 1001, 4, StoreKind::kPlain},  // not past the caches
+           Rows{9, 1001, 4, StoreKind::kPlain},  // not streamed
            Rows{9, 14, 1},                       // may hold no whole line
        }) {
     const Stmt loops = Doubled(r, r.in(), Buffer::Make("out", Int64, {r.rows, r.columns}));

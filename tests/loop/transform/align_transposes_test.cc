@@ -1,5 +1,5 @@
-// Which tiles of transpositions are staged so that whole lines go past the caches, and that they
-// store the same.
+// Which tiles of transpositions are staged so that whole lines are stored non-temporally, and that
+// they store the same.
 #include <numeric>
 
 #include <gmock/gmock.h>
@@ -134,7 +134,7 @@ TEST(AlignTransposesTest, NobodyStoresAnElementTwice) {
 TEST(AlignTransposesTest, OtherTilesStay) {
   for (const Matrices& m : {
            Matrices{1, 17, 96, 2, 2},                            // whole lines already
-           Matrices{1, 17, 97, 2, 2, StoreKind::kPlain},         // not past the caches
+           Matrices{1, 17, 97, 2, 2, StoreKind::kPlain},         // not streamed
            Matrices{1, 17, 97, 2, 3},                            // few blocks in a row
            Matrices{1, 15, 97, 2, 2},                            // no whole block of rows
            Matrices{1, 17, 8001, 2, 50},                         // more than is cached at once

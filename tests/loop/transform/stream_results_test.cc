@@ -1,4 +1,4 @@
-// StreamResults: which results of functions are stored past the caches.
+// StreamResults: which results of functions are stored non-temporally.
 #include "tenon/loop/transform/stream_results.h"
 
 #include <gmock/gmock.h>
@@ -89,7 +89,7 @@ TEST(StreamResultsTest, OtherResultsStay) {
 TEST(StreamResultsTest, NothingElseOfTheStoreChanges) {
   EXPECT_THAT(Print(StreamResults(CopyTo(out), {out})),
               ::testing::HasSubstr("out[row, ((block * 16) + lane)] = "
-                                   "in[row, ((block * 16) + lane)] past the caches\n"));
+                                   "in[row, ((block * 16) + lane)] non-temporal\n"));
 }
 
 }  // namespace

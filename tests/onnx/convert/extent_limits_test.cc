@@ -10,8 +10,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing_graphs::Random;
 
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 std::vector<runtime::Inputs> OfLengths(const Ints& lengths) {
   std::vector<runtime::Inputs> runs;
@@ -56,9 +56,9 @@ Model SliceOf(std::int64_t start, std::int64_t end, std::int64_t step) {
 }
 
 TEST(ExtentLimitsTest, BoundsAndStepsOfSlicesMayBeEndsOfTheirType) {
-  for (const std::int64_t start : {kLeast, std::int64_t{-1}, std::int64_t{3}, kMost}) {
-    for (const std::int64_t end : {kLeast, kLeast + 1, std::int64_t{0}, kMost}) {
-      for (const std::int64_t step : {kLeast, std::int64_t{-1}, std::int64_t{1}, kMost}) {
+  for (const std::int64_t start : {kMin, std::int64_t{-1}, std::int64_t{3}, kMax}) {
+    for (const std::int64_t end : {kMin, kMin + 1, std::int64_t{0}, kMax}) {
+      for (const std::int64_t step : {kMin, std::int64_t{-1}, std::int64_t{1}, kMax}) {
         SCOPED_TRACE(StrCat(start, ":", end, ":", step));
         ExpectRightForAll(SliceOf(start, end, step), OfLengths({1, 3, 4, 17}), true);
       }
@@ -67,7 +67,7 @@ TEST(ExtentLimitsTest, BoundsAndStepsOfSlicesMayBeEndsOfTheirType) {
 }
 
 TEST(ExtentLimitsTest, AStepOfARangeMayBeTheEndOfItsType) {
-  for (const std::int64_t step : {kLeast, kMost}) {
+  for (const std::int64_t step : {kMin, kMax}) {
     Model model;
     NamedInput(model, "x", {"n"}).Output("y");
     model.Initializer("zero", NDArray::Scalar<std::int64_t>(0));
@@ -192,7 +192,7 @@ TEST(ExtentLimitsTest, LengthsThatAreNoPartsAreRefused) {
   EXPECT_THAT(ImportError(SplitOf({2, 3, 4}, 2)),
               HasSubstr("there are 3 lengths for the 2 outputs"));
   EXPECT_THAT(ImportError(SplitOf({2, -3}, 2)), HasSubstr("a part has the length -3"));
-  EXPECT_THAT(ImportError(SplitOf({kMost, kMost, 1}, 3)), HasSubstr("64 bits"));
+  EXPECT_THAT(ImportError(SplitOf({kMax, kMax, 1}, 3)), HasSubstr("64 bits"));
 }
 
 // An end of n + 2^63 - 5 is one after the last element for n below 5, and then far before the
@@ -200,7 +200,7 @@ TEST(ExtentLimitsTest, LengthsThatAreNoPartsAreRefused) {
 TEST(ExtentLimitsTest, ABoundThatWrapsAroundDoesSoForAllExtents) {
   Model model(18);
   NamedInput(model, "x", {"n", "33"}).Integers("start", {31}).Integers("one", {1});
-  model.Integers("most", {kMost - 4}).Output("y");
+  model.Integers("most", {kMax - 4}).Output("y");
   SetInt(model.Node("Shape", {"x"}, {"shape"}), "end", 1);
   model.Node("Add", {"shape", "most"}, {"end"});
   model.Node("Slice", {"x", "start", "end", "one"}, {"y"});

@@ -90,8 +90,8 @@ TEST(RunTimeShapesTest, ARangeTakesAllOfItsNumbersFromARun) {
   Model model;
   model.Input("from", {}, kInt64).Input("to", {}, kInt64).Input("by", {}, kInt64).Output("y");
   model.Node("Range", {"from", "to", "by"}, {"y"}, "places");
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   std::vector<runtime::Inputs> runs;
   std::vector<Integers> expected;
   for (const std::int64_t from : Integers{-7, 0, 3}) {
@@ -104,15 +104,15 @@ TEST(RunTimeShapesTest, ARangeTakesAllOfItsNumbersFromARun) {
       }
     }
   }
-  runs.push_back({{"from", Scalar(kMost - 3)}, {"to", Scalar(kMost)}, {"by", Scalar(2)}});
-  expected.push_back({kMost - 3, kMost - 1});
-  runs.push_back({{"from", Scalar(kMost)}, {"to", Scalar(kLeast)}, {"by", Scalar(1)}});
+  runs.push_back({{"from", Scalar(kMax - 3)}, {"to", Scalar(kMax)}, {"by", Scalar(2)}});
+  expected.push_back({kMax - 3, kMax - 1});
+  runs.push_back({{"from", Scalar(kMax)}, {"to", Scalar(kMin)}, {"by", Scalar(1)}});
   expected.emplace_back();
   const auto results = Ran(model, runs);
   for (std::size_t i = 0; i < runs.size(); ++i)
     EXPECT_EQ(results[i][0].ToVector<std::int64_t>(), expected[i]) << i;
   const Executable exe = Compiled(model);
-  for (const Integers& absurd : {Integers{0, kMost, 1}, {kLeast, kMost, 1}, {0, 5, 0}})
+  for (const Integers& absurd : {Integers{0, kMax, 1}, {kMin, kMax, 1}, {0, 5, 0}})
     EXPECT_THAT(Refusal(exe, {{"from", Scalar(absurd[0])},
                               {"to", Scalar(absurd[1])},
                               {"by", Scalar(absurd[2])}}),
