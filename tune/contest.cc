@@ -56,13 +56,8 @@ Contest::Contest(const ModelKernel& kernel, const CompileOptions& options, std::
       standard_(ValueOrThrow(MakeContender(kernel, nullptr, options))),
       expected_(standard_.Results()) {}
 
-Outcome Contest::Try(const Candidate& candidate, const std::set<std::string>& known,
-                     const std::function<bool()>& stopped) {
+Outcome Contest::Race(absl::StatusOr<Contender> contender, const std::function<bool()>& stopped) {
   Outcome outcome;
-  std::set<std::string> refused = known;
-  refused.insert(standard_.ChoiceText());
-  absl::StatusOr<Contender> contender =
-      MakeContender(*kernel_, Always(candidate.row, candidate.config), options_, refused);
   if (!contender.ok()) {
     outcome.refused = std::string(contender.status().message());
     return outcome;
@@ -82,9 +77,9 @@ void Contest::RaceWith(Contender& contender, const std::function<bool()>& stoppe
       return;
     }
   }
-  const Race::Work by_candidate = [&] { contender.Run(); };
-  const Race::Work by_default = [&] { standard_.Run(); };
-  Race first(by_candidate, by_default), second(by_candidate, by_default);
+  const tune::Race::Work by_candidate = [&] { contender.Run(); };
+  const tune::Race::Work by_default = [&] { standard_.Run(); };
+  tune::Race first(by_candidate, by_default), second(by_candidate, by_default);
   first.Run(kFirst, stopped);
   if (first.rounds() < kFirst.min_rounds) return;  // stopped
   Record record = MakeRecord(*kernel_, options_, run_);

@@ -4,12 +4,12 @@
 // the second race counts, as the first one was picked for its luck.
 //
 //   Contest contest(kernel, options, run);
-//   Outcome outcome = contest.Try({.row = "te.dense.tiled", .config = {{"rows", 6}}}, {}, stopped);
+//   auto contender = MakeContender(kernel, Always("te.dense.tiled", {{"rows", 6}}), options);
+//   Outcome outcome = contest.Race(std::move(contender), stopped);
 #ifndef TENON_TUNE_CONTEST_H_
 #define TENON_TUNE_CONTEST_H_
 
 #include <functional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -23,9 +23,8 @@ class Contest {
   // Makes the default. Throws what compiling and running it throw. `run` is that of the records.
   Contest(const ModelKernel& kernel, const CompileOptions& options, std::string run);
 
-  // `known` are choices that were tried already, and are refused.
-  Outcome Try(const Candidate& candidate, const std::set<std::string>& known,
-              const std::function<bool()>& stopped);
+  // An error of `contender` says why it is refused.
+  Outcome Race(absl::StatusOr<Contender> contender, const std::function<bool()>& stopped);
 
  private:
   void RaceWith(Contender& contender, const std::function<bool()>& stopped, Outcome* outcome);

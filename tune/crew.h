@@ -8,12 +8,9 @@
 #ifndef TENON_TUNE_CREW_H_
 #define TENON_TUNE_CREW_H_
 
-#include <cstdint>
-#include <functional>
 #include <optional>
 
 #include "tenon/tune/jobs.h"
-#include "tenon/tune/worker.h"
 
 namespace tenon::tune {
 
@@ -29,31 +26,16 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
+  // Jobs that it takes at once.
   virtual int size() const = 0;
+  // Of which so many are measured at once.
+  virtual int measuring() const { return size(); }
   // To one that has introduced itself and has no job. It is ended if it takes longer than this.
   virtual void Give(int worker, const Job& job, double limit_s) = 0;
   // The next event, or nothing after so many seconds.
   virtual std::optional<Event> Wait(double seconds) = 0;
   // Cuts the races that run short; their answers come without records.
   virtual void CutShort() = 0;
-};
-
-// The calling thread itself, in Wait. Limits of time are not kept, and what ends the process ends
-// all of it.
-class LocalCrew : public Crew {
- public:
-  LocalCrew(Worker worker, Introduction introduction, Worker::Stopped stopped);
-
-  int size() const override { return 1; }
-  void Give(int worker, const Job& job, double limit_s) override;
-  std::optional<Event> Wait(double seconds) override;
-  void CutShort() override {}  // `stopped` does
-
- private:
-  Worker worker_;
-  std::optional<Introduction> introduction_;
-  Worker::Stopped stopped_;
-  std::optional<Job> job_;
 };
 
 }  // namespace tenon::tune

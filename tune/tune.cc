@@ -10,6 +10,7 @@
 #include "tenon/tune/best.h"
 #include "tenon/tune/cores.h"
 #include "tenon/tune/course.h"
+#include "tenon/tune/local_crew.h"
 
 namespace tenon::tune {
 namespace {
@@ -227,7 +228,8 @@ class Tuning {
   void TakeOutcome(const TryJob& job, const Outcome& outcome, const Hand& hand) {
     Course& course = *hand.kind->course;
     if (outcome.record) Add(*outcome.record, course.KernelOf(job.content));
-    course.Take(job, outcome, static_cast<int>(&hand - hands_.data()),
+    const auto worker = static_cast<int>(&hand - hands_.data());
+    course.Take(job, outcome, std::min(worker, crew_->measuring() - 1),
                 std::chrono::duration<double>(Clock::now() - start_).count());
     Tell(job.content, course);
   }
@@ -262,8 +264,9 @@ class Tuning {
       progress.raced += kind.course->raced();
       progress.wins += kind.course->wins();
     }
-    progress.workers = static_cast<int>(std::ranges::count_if(
+    const auto workers = static_cast<int>(std::ranges::count_if(
         hands_, [](const Hand& hand) { return hand.kind != nullptr && !hand.lost; }));
+    progress.workers = std::min(workers, crew_->measuring());
     options_.progress(progress);
   }
 
@@ -295,15 +298,17 @@ absl::StatusOr<TuneReport> Tune(const ir::Module& module, const TuneOptions& opt
                                 Records* records) {
   return CatchErrors([&] {
     const CompileOptions& compile = options.compile;
-    LocalCrew crew(Worker(
-                       [&] {
-                         return Worker::Model{module, options.shapes};
-                       },
-                       compile),
-                   {.host = "this machine",
-                    .target = TargetText(compile.target),
-                    .threads = ThreadsOn(compile.target, compile.threads)},
-                   options.stopped == nullptr ? [] { return false; } : options.stopped);
+    LocalCrew crew(
+        Worker(
+            [&] {
+              return Worker::Model{module, options.shapes};
+            },
+            compile),
+        {.host = "this machine",
+         .target = TargetText(compile.target),
+         .threads = ThreadsOn(compile.target, compile.threads)},
+        options.stopped == nullptr ? [] { return false; } : options.stopped,
+        options.compile_ahead ? LocalCrew::Compiles::kAhead : LocalCrew::Compiles::kBeforeEachRace);
     CrewReport report = ValueOrThrow(TuneWith(&crew, options, records));
     if (!report.remarks.empty()) throw FailedPrecondition(StrJoin(report.remarks, "; "));
     return std::move(report.reports.at(0));

@@ -46,6 +46,9 @@ struct TuneOptions {
   // What a candidate may take for compiling and racing, apart from its runs; then it is given up.
   // Where the calling thread measures, nothing can end it.
   double candidate_seconds = 60;
+  // Compiles candidates while others are measured, by cores that measuring leaves free
+  // (local_crew.h). Where the calling thread measures.
+  bool compile_ahead = true;
   // Workers for which a machine has not cores enough measure all the same.
   bool share_cores = false;
   std::function<void(const TuneProgress& progress)> progress = nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/compiler/symbolic/named_extents.h"
@@ -19,6 +20,10 @@ namespace {
 // Kernels whose defaults are kept with their inputs. The time of a search goes to a few by turns.
 constexpr std::size_t kContests = 16;
 
+Failure FailureOf(const absl::Status& status) {
+  return {static_cast<int>(status.code()), std::string(status.message())};
+}
+
 std::string NewRun() {
   std::random_device device;
   return HashText((std::uint64_t{device()} << 32) | device());
@@ -31,7 +36,7 @@ Worker::Worker(std::function<Model()> load, const CompileOptions& options)
   options_.measured = nullptr;
 }
 
-void Worker::Prepare() {
+void Worker::Load() {
   if (standard_) return;
   Model model = load_();
   shapes_ = std::move(model.shapes);
@@ -63,7 +68,9 @@ Answer Worker::Do(const Job& job, const Stopped& stopped) {
       return Settled();
     }
     Answer operator()(const BriefJob& /*job*/) const { return worker->Brief(); }
-    Answer operator()(const TryJob& job) const { return worker->Try(job, *stopped); }
+    Answer operator()(const TryJob& job) const {
+      return worker->OutcomeOf(job, worker->Compile(job), *stopped);
+    }
     Answer operator()(const DecideJob& job) const {
       worker->contests_.clear();  // and their memory
       return Decide(job, {*worker->lowered_, *worker->standard_, worker->kernels_, worker->shapes_},
@@ -71,11 +78,17 @@ Answer Worker::Do(const Job& job, const Stopped& stopped) {
     }
   };
   const absl::StatusOr<Answer> answer = CatchErrors([&] {
-    if (!std::holds_alternative<SettleJob>(job)) Prepare();
+    if (!std::holds_alternative<SettleJob>(job)) Load();
     return std::visit(Doing{this, &stopped}, job);
   });
-  if (answer.ok()) return *answer;
-  return Failure{static_cast<int>(answer.status().code()), std::string(answer.status().message())};
+  return answer.ok() ? *answer : FailureOf(answer.status());
+}
+
+Answer Worker::Race(const TryJob& job, absl::StatusOr<Contender> contender,
+                    const Stopped& stopped) {
+  const absl::StatusOr<Answer> answer =
+      CatchErrors([&] { return Answer(OutcomeOf(job, std::move(contender), stopped)); });
+  return answer.ok() ? *answer : FailureOf(answer.status());
 }
 
 // Of one call in each of `shapes`.
@@ -144,18 +157,34 @@ Contest& Worker::ContestOf(const ModelKernel& kernel) {
   return *contests_.front().second;
 }
 
-Outcome Worker::Try(const TryJob& job, const Stopped& stopped) {
-  const auto kernel = std::ranges::find(kernels_, job.content, &ModelKernel::content);
+const ModelKernel& Worker::KernelOf(const std::string& content) const {
+  const auto kernel = std::ranges::find(kernels_, content, &ModelKernel::content);
   if (kernel == kernels_.end())
-    throw NotFound(StrCat("the model has no kernel ", job.content, " on this machine"));
+    throw NotFound(StrCat("the model has no kernel ", content, " on this machine"));
+  return *kernel;
+}
+
+absl::StatusOr<Contender> Worker::Compile(const TryJob& job) const {
+  return CatchErrors([&] {
+    const ModelKernel& kernel = KernelOf(job.content);
+    std::set<std::string> known(job.known.begin(), job.known.end());
+    known.insert(ChoiceText(kernel.chosen.implementation, kernel.chosen.config.Values()));
+    return ValueOrThrow(
+        MakeContender(kernel, Always(job.candidate.row, job.candidate.config), options_, known));
+  });
+}
+
+Outcome Worker::OutcomeOf(const TryJob& job, absl::StatusOr<Contender> contender,
+                          const Stopped& stopped) {
+  const ModelKernel& kernel = KernelOf(job.content);
   Contest* contest = nullptr;
   try {
-    contest = &ContestOf(*kernel);
+    contest = &ContestOf(kernel);
   } catch (const Error& error) {
     return {.unmeasured = error.message()};
   }
   try {
-    return contest->Try(job.candidate, {job.known.begin(), job.known.end()}, stopped);
+    return contest->Race(std::move(contender), stopped);
   } catch (const Error& error) {  // it cannot run where the default can
     return {.refused = error.message()};
   }

@@ -34,12 +34,19 @@ class Worker {
   // A job that cannot be done has a Failure. Throws nothing.
   Answer Do(const Job& job, const Stopped& stopped);
 
+  // The two steps of a TryJob, for those who have more threads than one. Once it is ready, which it
+  // is after its first job, any thread may compile while another one races.
+  bool is_ready() const { return standard_.has_value(); }
+  absl::StatusOr<Contender> Compile(const TryJob& job) const;
+  Answer Race(const TryJob& job, absl::StatusOr<Contender> contender, const Stopped& stopped);
+
  private:
-  void Prepare();
+  void Load();
   ModelBrief Brief();
   Floor FloorOfCalls(const ModelKernel& kernel, const MachineSpeed& machine) const;
   Floor FloorIn(const Shapes& shapes, const ModelKernel& kernel, const MachineSpeed& machine) const;
-  Outcome Try(const TryJob& job, const Stopped& stopped);
+  const ModelKernel& KernelOf(const std::string& content) const;
+  Outcome OutcomeOf(const TryJob& job, absl::StatusOr<Contender> contender, const Stopped& stopped);
   Contest& ContestOf(const ModelKernel& kernel);
 
   std::function<Model()> load_;
