@@ -9,6 +9,7 @@
 
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/tune/size_class.h"
 
 namespace tenon::tune {
 namespace {
@@ -18,13 +19,21 @@ auto Weight(const Record& record) {
   return std::make_tuple(record.scope != Scope::kKernel, record.date, record.scope, record.run);
 }
 
+auto Age(const Record& record) { return std::tie(record.date, record.run, record.shapes); }
+
 }  // namespace
 
 bool IsWin(const Record& record) { return record.ratio + record.noise < 1 - kMinGain; }
 
 std::vector<Record> Counting(const std::vector<Record>& records) {
+  std::map<std::string, const Record*> newest;  // by content
+  for (const Record& record : records) {
+    const Record*& known = newest[record.content];
+    if (known == nullptr || Age(*known) < Age(record)) known = &record;
+  }
   std::map<std::pair<std::string, std::string>, Record> latest;
   for (const Record& record : records) {
+    if (SizeClassOf(record.shapes) != SizeClassOf(newest.at(record.content)->shapes)) continue;
     const auto [known, is_new] = latest.try_emplace({record.content, record.choice}, record);
     if (!is_new && Weight(known->second) < Weight(record)) known->second = record;
   }

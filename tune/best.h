@@ -2,7 +2,8 @@
 //
 // Of each choice for a kernel the record of the widest scope counts, and of those the latest. The
 // best choice is the one of the least ratio, if it beats the default by more than noise and by a
-// part that matters. Where a kernel was raced inside a model, only choices raced there count. The
+// part that matters. Where a kernel was raced inside a model, only choices raced there count. Of a
+// kernel of variable extents, only races over sizes of the class of the latest one do. The
 // rule reads nothing but the set of records; so files that are merged in any order decide alike.
 //
 //   std::map<std::string, Record> best = BestOf(records);  // by content

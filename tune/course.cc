@@ -7,6 +7,7 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tune/best.h"
+#include "tenon/tune/size_class.h"
 
 namespace tenon::tune {
 namespace {
@@ -25,8 +26,12 @@ Course::Course(ModelBrief brief, const Records& records) : brief_(std::move(brie
   std::ranges::stable_sort(brief_.kernels, std::greater(), &KernelBrief::model_s);
   for (const KernelBrief& kernel : brief_.kernels) {
     if (!HasCandidates(kernel) || frontiers_.contains(kernel.content)) continue;
-    const std::vector<Record> known = ValueOrThrow(records.Find(
+    std::vector<Record> known = ValueOrThrow(records.Find(
         {.content = kernel.content, .target = brief_.target, .threads = brief_.threads}));
+    // What lost over other sizes may win over these.
+    std::erase_if(known, [&](const Record& record) {
+      return SizeClassOf(record.shapes) != SizeClassOf(kernel.shapes);
+    });
     frontiers_.emplace(kernel.content, Frontier(kernel, known, brief_.versions));
   }
 }

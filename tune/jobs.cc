@@ -46,7 +46,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Candidate, row, config)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Outcome, choice, choices, record, refused, wrong, crashed,
                                    unmeasured)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelBrief, name, content, text, calls, model_s, floor_s,
-                                   race_floor_s, bound, over, choices, rows)
+                                   race_floor_s, bound, shapes, over, choices, rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SettleJob, cpus)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TryJob, content, candidate, known)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DecideJob, wins, seconds)

@@ -30,6 +30,7 @@ struct KernelBrief {
   double model_s = 0, floor_s = 0;                  // of all calls
   double race_floor_s = 0;                          // of a run alone
   std::string bound;                                // by what the floor is (floors.h)
+  std::string shapes;                               // of its races, as records have them
   std::string over;                                 // the default choice
   std::vector<strategies::Config::Choice> choices;  // of the default row
   std::vector<std::string> rows;                    // others that are not refused

@@ -135,6 +135,7 @@ ModelBrief Worker::Brief() {
                     .floor_s = floor.seconds,
                     .race_floor_s = FloorIn(kernel.RacedShapes(), kernel, machine).seconds,
                     .bound = std::string(NameOf(floor.bound)),
+                    .shapes = RangesText(kernel.RacedShapes()),
                     .over = ChoiceText(kernel.chosen.implementation, kernel.chosen.config.Values()),
                     .choices = kernel.chosen.config.choices(),
                     .rows = {}});

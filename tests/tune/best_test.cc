@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tenon/tests/tune/records_testing.h"
+#include "tenon/tune/size_class.h"
 
 namespace tenon::tune {
 namespace {
@@ -51,6 +52,31 @@ TEST(BestTest, TheLatestOfAScopeCounts) {
   const Record old = With(0.7, "a", Scope::kModel, "2026-11-25T10:00:00Z");
   const Record fresh = With(1.1, "a", Scope::kWhole, "2026-11-26T10:00:00Z");
   EXPECT_THAT(BestOf({old, fresh}), IsEmpty());
+}
+
+TEST(BestTest, RacesOverOtherSizesThanTheLatestDoNotCount) {
+  const auto over = [](const std::string& shapes, double ratio, const std::string& choice,
+                       int day) {
+    Record record = With(ratio, choice, Scope::kKernel, StrCat("2026-11-", day, "T10:00:00Z"));
+    record.shapes = shapes;
+    return record;
+  };
+  const Record small = over("d0=1..8", 0.5, "a", 20), large = over("d0=512..1000", 0.9, "b", 21);
+  const Record similar = over("d0=600..900", 0.8, "c", 19);
+  EXPECT_EQ(BestOf({small, large}).at("c").choice, "b");
+  EXPECT_EQ(BestOf({similar, large, small}).at("c").choice, "c");
+  EXPECT_EQ(BestOf({small, over("d0=512..1000", 0.9, "b", 18)}).at("c").choice, "a");
+}
+
+TEST(BestTest, SizesOfAClassLieBetweenTheSamePowersOfTwo) {
+  EXPECT_EQ(SizeClassOf(""), "");
+  EXPECT_EQ(SizeClassOf("d0=4..127, d1=64"), SizeClassOf("d0=7..64, d1=127"));
+  EXPECT_NE(SizeClassOf("d0=4..127"), SizeClassOf("d0=4..128"));
+  EXPECT_NE(SizeClassOf("d0=4"), SizeClassOf("d0=3"));
+  EXPECT_NE(SizeClassOf("d0=4"), SizeClassOf("d1=4"));
+  EXPECT_NE(SizeClassOf("d0=4"), SizeClassOf("d0=4..4"));
+  EXPECT_EQ(SizeClassOf("d0=0"), "d0=0");
+  EXPECT_EQ(SizeClassOf("d0=99999999999999999999"), "d0=64");
 }
 
 TEST(BestTest, WhereNothingWonTheDefaultIsTheBestThatIsKnown) {

@@ -71,6 +71,27 @@ TEST_F(CourseTest, KernelsWithoutCandidatesHaveNoTurn) {
   EXPECT_THAT(nothing.Report(std::nullopt).kernels, IsEmpty());
 }
 
+TEST_F(CourseTest, WhatLostOverOtherSizesIsTriedAgain) {
+  KernelBrief kernel = Kernel("k", 1, 0, 2);
+  kernel.shapes = "d0=400..900";
+  Records records = Open("r.sqlite");
+  Record small = SampleRecord("k", 1.5), large = small;
+  for (Record* record : {&small, &large}) {
+    record->target = "t";
+    record->threads = 1;
+    record->over = kernel.over;
+    record->versions = "v";
+  }
+  small.choice = "a";
+  small.shapes = "d0=1..8";
+  large.choice = "b";
+  large.shapes = "d0=300..1000";
+  ASSERT_TRUE(records.Add(small, "text").ok());
+  ASSERT_TRUE(records.Add(large, "text").ok());
+  const Course course = Of({kernel});
+  EXPECT_THAT(course.FrontierOf("k").known(), ElementsAre("b", "row"));
+}
+
 TEST_F(CourseTest, WhileOneKernelWaitsForAnswersOthersHaveTheirTurns) {
   Course course = Of({Kernel("a", 3, 0, 1), Kernel("b", 2, 0, 1)});
   const TryJob first = course.Next().value();
