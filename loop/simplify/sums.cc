@@ -7,6 +7,7 @@
 #include "tenon/loop/simplify/intervals.h"
 #include "tenon/loop/simplify/join_quotients.h"
 #include "tenon/loop/simplify/linear.h"
+#include "tenon/loop/simplify/narrow_casts.h"
 #include "tenon/loop/simplify/simplify_casts.h"
 #include "tenon/loop/simplify/simplify_rules.h"
 
@@ -102,7 +103,10 @@ void Sums::AddAtom(Linear* l, const Expr& e) {
 }
 
 std::optional<Expr> Sums::ByRules(const Expr& e) {
-  if (e.kind() == ExprKind::kCast) return SimplifyCast(e);
+  if (e.kind() == ExprKind::kCast) {
+    const std::optional<Expr> simpler = SimplifyCast(e);
+    return simpler ? simpler : NarrowCast(e);
+  }
   const auto* n = e.As<BinaryNode>();
   const Expr& operand = n != nullptr && IsComparison(n->op) ? n->a : e;
   return ApplyRules(SimplifyRules(), e, operand.dtype() == Int64 && index_.Proves(operand));
