@@ -14,6 +14,7 @@ void AddChoices(std::vector<Race>& races);
 void AddConvolutions(std::vector<Race>& races);
 void AddElementwise(std::vector<Race>& races);
 void AddFusions(std::vector<Race>& races);
+void AddHandSchedules(std::vector<Race>& races);
 void AddLayoutChanges(std::vector<Race>& races);
 void AddMatmuls(std::vector<Race>& races);
 void AddOverheads(std::vector<Race>& races);

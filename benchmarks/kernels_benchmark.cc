@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   tenon::benchmarks::AddMatmuls(races);
   tenon::benchmarks::AddConvolutions(races);
   tenon::benchmarks::AddChoices(races);
+  tenon::benchmarks::AddHandSchedules(races);
   tenon::benchmarks::AddBytes(races);
   tenon::benchmarks::AddBFloats(races);
   tenon::benchmarks::AddLayoutChanges(races);
