@@ -1,6 +1,6 @@
 // Proofs, by Z3, of what sums, casts and ranges rest on outside the table of rules
 // (simplify_proofs_test.cc): each identity of divide_sums.cc, join_quotients.cc, guards.cc and
-// intervals.cc, for all integers, and the casts of simplify_casts.cc as that code makes them, for
+// intervals.cc, for all integers, and the casts of simplify_casts.cc and narrow_casts.cc for
 // all bits. Sums are integers without bound: Sums::MayWrap leaves those alone that wrap around.
 #include <string>
 #include <vector>
@@ -225,6 +225,32 @@ TEST(CastProofTest, AFloatThroughAWiderOneIsExact) {
     const Term x = context.constant("x", half);
     solver.add(cast(cast(x, single), to) != cast(x, to));
     EXPECT_EQ(Outcome(solver), "proved");
+  }
+}
+
+// What narrow_casts.cc makes of sums that end at the greatest number and of differences that end at
+// 0, in a type of twice as many bits; and extrema of values that the narrow type holds.
+TEST(CastProofTest, SaturatedNumbersAreComputedInTheirOwnType) {
+  for (const unsigned bits : {8U, 16U}) {
+    z3::context context;
+    const Term x = context.bv_const("x", bits), y = context.bv_const("y", bits);
+    const Term greatest = ~context.bv_val(0, bits);
+    const auto wide = [&](const Term& narrow) { return z3::zext(narrow, bits); };
+    const auto less = [](const Term& a, const Term& b) { return z3::ult(a, b); };
+    const auto least = [&](const Term& a, const Term& b) { return z3::ite(less(a, b), a, b); };
+    const auto most = [&](const Term& a, const Term& b) { return z3::ite(less(a, b), b, a); };
+    const auto narrow = [&](const Term& value) { return value.extract(bits - 1, 0); };
+    const Term zero = context.bv_val(0, 2 * bits), difference = wide(x) - wide(y);
+    const std::pair<Term, Term> pairs[] = {
+        {narrow(least(wide(x) + wide(y), wide(greatest))), x + least(y, greatest - x)},
+        {narrow(z3::ite(z3::slt(difference, zero), zero, difference)), most(x, y) - y},
+        {narrow(least(wide(x), wide(y))), least(x, y)},
+        {narrow(most(wide(x), wide(y))), most(x, y)}};
+    for (const auto& [before, after] : pairs) {
+      z3::solver solver = Solver(context);
+      solver.add(before != after);
+      EXPECT_EQ(Outcome(solver), "proved") << bits << " bits: " << after.to_string();
+    }
   }
 }
 
