@@ -160,6 +160,41 @@ std::unique_ptr<jit::Callable> MakeNarrowMatrixProduct(const MatrixProduct& prod
   return MakeProduct(product, TypesOf(types), rhs, {}, false, what);
 }
 
+std::unique_ptr<jit::Callable> MakeScaledMatrixProduct(const MatrixProduct& product,
+                                                       const NarrowTypes& types,
+                                                       const NDArray& values,
+                                                       const NDArray& scales) {
+  const std::string what = StrCat("product of ", types.data.ToString(), " by scaled bytes");
+  RequireElements(values, product.depth * product.columns, StrCat("right side of a ", what), Int8);
+  RequireElements(scales, scales.shape().at(0) * product.columns, StrCat("scales of a ", what));
+  using tag = memory::format_tag;
+  const Types of = TypesOf(types);
+  const std::int64_t blocks = scales.shape()[0];
+  const memory::dims extents = {product.depth, product.columns};
+  const memory::desc given(extents, of.weight, tag::ab), any(extents, of.weight, tag::any);
+  const memory::desc scales_desc = blocks == 1
+                                       ? memory::desc({product.columns}, kFloat, tag::a)
+                                       : memory::desc({blocks, product.columns}, kFloat, tag::ab);
+  Knowns known;
+  AddKnown(DNNL_ARG_WEIGHTS, given, values, &known);
+  AddKnown(ScalesArgument(), scales_desc, scales, &known);
+  const auto make = [=](const Knowns& weights) -> Made {
+    const memory::desc src({product.rows, product.depth}, of.source,
+                           product.lhs_transposed ? tag::ba : tag::ab);
+    const memory::desc dst({product.rows, product.columns}, of.result, tag::ab);
+    dnnl::primitive_attr attr = MakeAttr({}, dst);
+    ScaleWeights(blocks == 1 ? 0 : product.depth / blocks, of.source == memory::data_type::bf16,
+                 &attr);
+    Chosen chosen =
+        ChooseProduct({.source = src, .weights = any, .bias = {}, .result = dst}, attr, Engine());
+    std::vector<Argument> arguments = {
+        Buffer(DNNL_ARG_SRC, src), Weight(DNNL_ARG_WEIGHTS, given, chosen.weights, weights),
+        Weight(ScalesArgument(), scales_desc, scales_desc, weights), Buffer(DNNL_ARG_DST, dst)};
+    return {std::move(chosen), std::move(arguments)};
+  };
+  return MakeKernel(what, make, known);
+}
+
 std::optional<std::string> FeatureBeyond(const Target& target) {
   const auto used = static_cast<int>(dnnl::get_effective_cpu_isa());
   for (const IsaStep& step : IsaSteps()) {

@@ -118,6 +118,13 @@ std::unique_ptr<jit::Callable> MakeNarrowConvolution(const Convolution& conv,
 std::unique_ptr<jit::Callable> MakeNarrowMatrixProduct(const MatrixProduct& product,
                                                        const NarrowTypes& types,
                                                        const NDArray& rhs);
+// A product of a matrix of float32 or bfloat16 by `values` (int8, [depth, columns]), each of them
+// times the scale of its column and block of rows (`scales`, float32, [blocks, columns]). With one
+// block, sums are scaled; they may overflow where products of data and values exceed float32.
+std::unique_ptr<jit::Callable> MakeScaledMatrixProduct(const MatrixProduct& product,
+                                                       const NarrowTypes& types,
+                                                       const NDArray& values,
+                                                       const NDArray& scales);
 // `conv` transposed: its weight is IOHW (in, out / groups, height, width).
 std::unique_ptr<jit::Callable> MakeDeconvolution(const Convolution& conv, const NDArray& weight,
                                                  const NDArray& bias, bool has_bias = false);

@@ -11,6 +11,8 @@ struct LibraryFacts {
   // Whether convolutions and poolings in NCHW take tensor post-ops. oneDNN 3 has reference code for
   // the first, and reads the operand in another order after the second.
   bool nchw_takes_tensors = false;
+  // Whether a product multiplies weights of bytes by scales of columns and of blocks of rows.
+  bool scales_weights = false;
 };
 LibraryFacts Facts();
 

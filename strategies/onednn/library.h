@@ -7,6 +7,7 @@
 #ifndef TENON_STRATEGIES_ONEDNN_LIBRARY_H_
 #define TENON_STRATEGIES_ONEDNN_LIBRARY_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,6 +58,12 @@ struct ProductCase {
 };
 Chosen ChooseProduct(const ProductCase& product, const dnnl::primitive_attr& attr,
                      const dnnl::engine& engine);
+
+// Makes a product of weights that are integers multiply them by scales of float32: one for each
+// column and each `block` of rows, or 0, for all rows. `as_bfloats`: they are multiplied as
+// bfloat16. Only where Facts() have scales_weights.
+void ScaleWeights(std::int64_t block, bool as_bfloats, dnnl::primitive_attr* attr);
+int ScalesArgument();  // its number
 
 struct PoolingCase {
   dnnl::algorithm algorithm = dnnl::algorithm::pooling_max;

@@ -5,11 +5,9 @@
 // round between them. Sums of bytes are exact; those of bfloat16 are added up in another order.
 #include "tenon/strategies/onednn/narrow_sums.h"
 
-#include "tenon/ir/visit.h"
 #include "tenon/ops/conv/conv2d_attrs.h"
-#include "tenon/ops/known_ops.h"
-#include "tenon/strategies/lower_function.h"
 #include "tenon/strategies/lower_outputs.h"
+#include "tenon/strategies/onednn/generated_sides.h"
 #include "tenon/strategies/onednn/operands.h"
 #include "tenon/strategies/onednn/products.h"
 #include "tenon/strategies/onednn/windows.h"
@@ -46,10 +44,8 @@ std::int64_t ProductsAnElement(const Convolution& conv) {
   return out * (conv.in_channels / conv.groups) * conv.kernel[0] * conv.kernel[1] / (in + out);
 }
 
-DataType TypeOf(const ir::Type& type) { return type.As<ir::TensorTypeNode>()->dtype; }
-
 bool IsOfBFloats(const CallNode& anchor) {
-  return TypeOf(anchor.args[0].checked_type()) == BFloat16;
+  return ElementsOf(anchor.args[0].checked_type()) == BFloat16;
 }
 
 const Threshold& ThresholdOf(const CallNode& anchor) {
@@ -57,38 +53,23 @@ const Threshold& ThresholdOf(const CallNode& anchor) {
 }
 
 bool IsNarrow(const CallNode& anchor) {
-  const DataType data = TypeOf(anchor.args[0].checked_type());
-  const DataType weight = TypeOf(anchor.args[1].checked_type());
-  const DataType sums = TypeOf(anchor.checked_type);
+  const DataType data = ElementsOf(anchor.args[0].checked_type());
+  const DataType weight = ElementsOf(anchor.args[1].checked_type());
+  const DataType sums = ElementsOf(anchor.checked_type);
   return (data == UInt8 && weight == Int8 && sums == Int32) ||
          (data == BFloat16 && weight == BFloat16 && sums == Float32);
 }
 
-// What the library makes: the anchor's sums or, where nothing else reads them, those as bfloat16.
-const CallNode& MadeByLibrary(const Group& group) {
-  const CallNode& anchor = *group.Anchor();
-  if (!IsOfBFloats(anchor)) return anchor;
-  const CallNode* made = &anchor;
-  const ir::ReaderCounts readers = ir::CountReaders(group.function->body);
-  ir::VisitPostOrder(group.function->body, [&](const ir::Expr& e) {
-    const auto* call = e.As<CallNode>();
-    if (call != nullptr && call->callee == ops::Known().cast && call->args[0].get() == &anchor &&
-        TypeOf(call->checked_type) == BFloat16 && readers.at(call->args[0]) == 1)
-      made = call;
-  });
-  return *made;
-}
-
 NarrowTypes TypesOf(const CallNode& anchor, const CallNode& made) {
-  return {TypeOf(anchor.args[0].checked_type()), TypeOf(anchor.args[1].checked_type()),
-          TypeOf(made.checked_type)};
+  return {ElementsOf(anchor.args[0].checked_type()), ElementsOf(anchor.args[1].checked_type()),
+          ElementsOf(made.checked_type)};
 }
 
 // The image in NHWC.
 Side Before(const Group& group, const Convolution& conv) {
   const Shape shape = {conv.batch, conv.in_size[0], conv.in_size[1], conv.in_channels};
   const Tensor image = te::Placeholder(ToExprs(Shape{shape[0], shape[3], shape[1], shape[2]}),
-                                       TypeOf(group.Anchor()->args[0].checked_type()), "image");
+                                       ElementsOf(group.Anchor()->args[0].checked_type()), "image");
   const Tensor in_nhwc = te::Compute(
       ToExprs(shape),
       [&](const Var& n, const Var& y, const Var& x, const Var& c) { return image(n, c, y, x); },
@@ -97,23 +78,6 @@ Side Before(const Group& group, const Convolution& conv) {
       .function = LowerOutputs({image}, {in_nhwc}, StrCat(group.name, "_before"), group.lowering),
       .arguments = 1,
       .bytes = static_cast<std::size_t>(BytesOf(in_nhwc))};
-}
-
-// Makes the group's results from its parameters (which are added to `arguments`) and from `sums`,
-// which are the value of `made`, maybe in another order.
-Side After(const Group& group, const Tensor& sums, const CallNode& made, const Tensor& value,
-           std::vector<int>* arguments) {
-  LowerFunctionOptions options{.target = group.lowering.target, .is_constant = {}};
-  options.given = &made;
-  options.given_value = value;
-  const TeFunction function = LowerFunction(*group.function, options);
-  std::vector<Tensor> args = ParamsReadBy(function.outputs, function.params, arguments);
-  const std::size_t count = args.size();
-  args.push_back(sums);
-  return {.function = LowerOutputs(std::move(args), function.outputs, StrCat(group.name, "_after"),
-                                   group.lowering),
-          .arguments = count,
-          .bytes = static_cast<std::size_t>(BytesOf(sums))};
 }
 
 std::optional<std::string> RefuseNarrow(const Group& group) {

@@ -8,6 +8,7 @@
 #include "tenon/strategies/onednn/narrow_sums.h"
 #include "tenon/strategies/onednn/operands.h"
 #include "tenon/strategies/onednn/products.h"
+#include "tenon/strategies/onednn/scaled_weights.h"
 #include "tenon/strategies/onednn/windows.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -184,7 +185,7 @@ void AttachStrategies(ops::OpRegistry& registry) {
                                                             .priority = kLibrary,
                                                             .refusal = RefuseProduct,
                                                             .build = BuildProduct}),
-                                                  NarrowProduct()}});
+                                                  NarrowProduct(), ScaledProduct()}});
 }
 
 }  // namespace tenon::strategies::onednn

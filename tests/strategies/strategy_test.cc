@@ -169,6 +169,7 @@ TEST(StrategyTest, S004_27_TheHighestPriorityWinsAndTheRestIsNotNeeded) {
       StrCat(
           kNotNarrow,
           "  onednn (priority 10): chosen, the best whose condition holds\n"
+          "  onednn_scaled (priority 10): no, its right operand is no known bytes times a scale\n"
           "  te.dense.dot_tiled (priority 0): ",
           no_dots,
           "  te.dense.tiled (priority 0): no, 5 rows are fewer than 12, which pay for packing the "

@@ -68,7 +68,14 @@ void AppendHardSwish(dnnl::post_ops* chain) {
   AppendFunction(dnnl::algorithm::eltwise_hardswish, 0, 0, chain);
 }
 
-LibraryFacts Facts() { return {.functions_keep_parameters = false, .nchw_takes_tensors = true}; }
+LibraryFacts Facts() {
+  return {.functions_keep_parameters = false, .nchw_takes_tensors = true, .scales_weights = false};
+}
+
+void ScaleWeights(std::int64_t /*block*/, bool /*as_bfloats*/, dnnl::primitive_attr* /*attr*/) {
+  Unreachable("oneDNN 2 has no scales of weights");
+}
+int ScalesArgument() { Unreachable("oneDNN 2 has no scales of weights"); }
 
 bool ReordersRight(const dnnl::memory::desc& /*from*/, const dnnl::memory::desc& /*to*/) {
   return true;

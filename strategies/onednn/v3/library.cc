@@ -66,6 +66,30 @@ void CopyTo(const std::vector<dnnl::memory::dims>& sources,
   }
 }
 
+// Not in the first versions of oneDNN 3.
+template <typename Attr>
+constexpr bool HasScalesOfBlocks = requires(Attr attr) {
+  attr.set_fpmath_mode(dnnl::fpmath_mode::strict, true);
+  attr.set_scales(DNNL_ARG_WEIGHTS, 0, dnnl::memory::dims(), dnnl::memory::data_type::f32);
+};
+
+template <typename Attr>
+void ScaleWeightsBy(std::int64_t block, bool as_bfloats, Attr* attr) {
+  if constexpr (HasScalesOfBlocks<Attr>) {
+    constexpr int kRows = 1 << 0, kColumns = 1 << 1;
+    attr->set_fpmath_mode(as_bfloats ? dnnl::fpmath_mode::bf16 : dnnl::fpmath_mode::strict,
+                          /*apply_to_int=*/true);
+    if (block == 0) {
+      attr->set_scales_mask(DNNL_ARG_WEIGHTS, kColumns);
+    } else {
+      attr->set_scales(DNNL_ARG_WEIGHTS, kRows | kColumns, {block, 1},
+                       dnnl::memory::data_type::f32);
+    }
+  } else {
+    Unreachable("the facts say that there are no scales");
+  }
+}
+
 }  // namespace
 
 Chosen ChooseWindows(const WindowsCase& windows, const dnnl::primitive_attr& attr,
@@ -113,8 +137,16 @@ void AppendHardSwish(dnnl::post_ops* chain) {
 
 // The facts of 3.7; too little is known of older versions.
 LibraryFacts Facts() {
-  return {.functions_keep_parameters = dnnl_version()->minor >= 7, .nchw_takes_tensors = false};
+  const bool is_known = dnnl_version()->minor >= 7;
+  return {.functions_keep_parameters = is_known,
+          .nchw_takes_tensors = false,
+          .scales_weights = is_known && HasScalesOfBlocks<dnnl::primitive_attr>};
 }
+
+void ScaleWeights(std::int64_t block, bool as_bfloats, dnnl::primitive_attr* attr) {
+  ScaleWeightsBy(block, as_bfloats, attr);
+}
+int ScalesArgument() { return DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS; }
 
 // oneDNN 3.7.2, jit:uni: from ba to AB16a64b and the like, elements of blocks that are not full are
 // wrong on CPUs with AVX-512.

@@ -1,0 +1,229 @@
+// The right operand is read by value: whatever computes the scales (a repetition, a gather, a
+// reshape), its blocks are where they change.
+#include "tenon/strategies/onednn/scaled_weights.h"
+
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "tenon/ir/visit.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
+#include "tenon/ops/known_ops.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/lower_outputs.h"
+#include "tenon/strategies/onednn/facts.h"
+#include "tenon/strategies/onednn/generated_sides.h"
+#include "tenon/strategies/onednn/operands.h"
+#include "tenon/strategies/onednn/products.h"
+#include "tenon/strategies/te_compute.h"
+#include "tenon/support/error.h"
+#include "tenon/support/strings.h"
+
+namespace tenon::strategies::onednn {
+namespace {
+
+using ir::CallNode;
+using ir::Expr;
+
+// By default weights become whole, which is faster. Microseconds of one thread of Zen 4, of
+// bfloat16 by 2048 x 2048: generated code with weights of bfloat16, then oneDNN 3.7 and generated
+// code with bytes, whose scales are of columns or of blocks of 32.
+//   rows   whole   columns: oneDNN   generated   blocks: oneDNN   generated
+//      1      98               242         394             1454         514
+//     16     577               756        5125             2332        6344
+//    128    4712              5059        9282             6764        9439
+constexpr std::int64_t kMinRowsOfBlocks = 4;
+
+constexpr const char* kNotScaled = "its right operand is no known bytes times a scale";
+
+const CallNode* CallOf(const Expr& e, const Expr& callee) {
+  const auto* call = e.As<CallNode>();
+  return call != nullptr && call->callee == callee ? call : nullptr;
+}
+
+const Expr& WithoutCasts(const Expr& e) {
+  const CallNode* cast = CallOf(e, ops::Known().cast);
+  return cast == nullptr ? e : WithoutCasts(cast->args[0]);
+}
+
+// The product that the right operand is, before it is rounded to another type, or null.
+const CallNode* ProductOfScale(const CallNode& product) {
+  return CallOf(WithoutCasts(product.args[1]), ops::Known().multiply);
+}
+
+// The value of an expression of known parameters.
+NDArray Evaluated(const Group& group, const Expr& e) {
+  const Expr value = ir::RewritePostOrder(e, [&](const Expr& original, const Expr& rewritten) {
+    if (original.kind() == ir::ExprKind::kVar) {
+      const NDArray known = KnownValue(group, original);
+      if (!known.defined()) throw Unimplemented("the weights are not known");
+      return ir::Constant::Make(known);
+    }
+    if (original.kind() != ir::ExprKind::kCall) return rewritten;
+    const Expr typed = ir::KeepType(original, rewritten);
+    return ir::Constant::Make(EvaluateCall(*typed.As<CallNode>()).at(0));
+  });
+  const auto* constant = value.As<ir::ConstantNode>();
+  if (constant == nullptr) throw Unimplemented(kNotScaled);
+  return constant->data;
+}
+
+// A matrix of numbers, of which a row or a column may stand for all.
+struct Numbers {
+  std::vector<float> data;
+  std::int64_t row_step = 0, column_step = 0;
+  float At(std::int64_t row, std::int64_t column) const {
+    return data[static_cast<std::size_t>(row * row_step + column * column_step)];
+  }
+};
+
+// What broadcasts to a matrix, or to its transpose. Numbers of up to 16 bits stay what they are.
+Numbers NumbersOf(const Group& group, const Expr& e, bool transposed) {
+  const Expr& original = WithoutCasts(e);
+  const DataType type = ElementsOf(original.checked_type());
+  // A cast to fewer bits would change a number.
+  const bool keeps = type == Int8 || type == UInt8;
+  const NDArray value = Evaluated(group, keeps ? original : e);
+  const NDArray floats =
+      value.dtype() == Float32
+          ? value
+          : EvaluateCall(*ir::Call::Make(ops::Known().cast, {ir::Constant::Make(value)},
+                                         attrs::Attrs::Make(ops::CastAttrs{.dtype = Float32}), {},
+                                         ir::TensorTypeOf(value.shape(), Float32))
+                              .As<CallNode>())
+                .at(0);
+  const Shape& shape = value.shape();
+  if (shape.size() > 2) throw Unimplemented(kNotScaled);
+  const std::int64_t last = shape.empty() ? 1 : shape.back();
+  const std::int64_t first = shape.size() < 2 ? 1 : shape[0];
+  Numbers numbers{.data = floats.ToVector<float>(),
+                  .row_step = first == 1 ? 0 : last,
+                  .column_step = last == 1 ? 0 : 1};
+  if (transposed) std::swap(numbers.row_step, numbers.column_step);
+  return numbers;
+}
+
+// Weights less their zero points, or nothing where one is no number of 8 bits.
+std::optional<NDArray> ReadValues(const Group& group, const Expr& e, const Shape& shape,
+                                  bool transposed) {
+  const Expr& inner = WithoutCasts(e);
+  const CallNode* difference = CallOf(inner, ops::Known().subtract);
+  const Expr& bytes = WithoutCasts(difference == nullptr ? inner : difference->args[0]);
+  const DataType type = ElementsOf(bytes.checked_type());
+  if (bytes.kind() != ir::ExprKind::kVar || (type != Int8 && type != UInt8)) return std::nullopt;
+  const Numbers weights = NumbersOf(group, bytes, transposed);
+  const Numbers zeros = difference == nullptr ? Numbers{.data = {0}}
+                                              : NumbersOf(group, difference->args[1], transposed);
+  NDArray values = NDArray::Empty(shape, Int8);
+  auto* next = values.data<std::int8_t>();
+  for (std::int64_t row = 0; row < shape[0]; ++row) {
+    for (std::int64_t column = 0; column < shape[1]; ++column) {
+      const float value = weights.At(row, column) - zeros.At(row, column);
+      if (!(value >= -128 && value <= 127) || value != std::floor(value))
+        throw Unimplemented(
+            StrCat("a weight less its zero point is ", value, ", no signed number of 8 bits"));
+      *next++ = static_cast<std::int8_t>(value);
+    }
+  }
+  return values;
+}
+
+// A row of scales for each block of rows, the longest that all have.
+NDArray ReadScales(const Numbers& scales, const Shape& shape) {
+  // Of greater ones, and of their products by weights, float32 holds no sums.
+  constexpr float kGreatest = 1e30F;
+  std::int64_t block = shape[0];
+  for (std::int64_t row = 0; row < shape[0]; ++row) {
+    bool changes = false;
+    for (std::int64_t column = 0; column < shape[1]; ++column) {
+      const float scale = scales.At(row, column);
+      if (!(std::abs(scale) <= kGreatest))
+        throw Unimplemented(StrCat("a scale is ", scale, ", from which sums overflow"));
+      if (row > 0) changes = changes || scale != scales.At(row - 1, column);
+    }
+    if (changes) block = std::gcd(block, row);
+  }
+  NDArray read = NDArray::Empty({shape[0] / block, shape[1]}, Float32);
+  auto* next = read.data<float>();
+  for (std::int64_t row = 0; row < shape[0]; row += block) {
+    for (std::int64_t column = 0; column < shape[1]; ++column) *next++ = scales.At(row, column);
+  }
+  return read;
+}
+
+std::optional<std::string> RefuseScaled(const Group& group) {
+  const CallNode& anchor = *group.Anchor();
+  if (!HasScaledWeights(anchor)) return kNotScaled;
+  if (!Facts().scales_weights)
+    return StrCat("oneDNN ", LibraryVersion(), " does not scale the weights of a product");
+  if (group.library == LibraryChoice::kAuto)
+    return "products by whole weights are faster, if weights of four times the size fit; a "
+           "composite or "
+           "the library choice onednn asks for it";
+  const DataType data = ElementsOf(anchor.args[0].checked_type());
+  const DataType sums = ElementsOf(anchor.checked_type);
+  if ((data != BFloat16 && data != Float32) || (sums != Float32 && sums != data))
+    return StrCat("it sums products of bfloat16 and of float32, not ", data.ToString(), " in ",
+                  sums.ToString());
+  if (anchor.args[0].kind() != ir::ExprKind::kVar)
+    return "the left operand is computed inside the kernel";
+  const MatrixProduct product = DescribeProduct(anchor);
+  if (const auto refusal = RefuseExtents(product)) return refusal;
+  if (product.batch != 1 || product.rhs_batch != 1) return "it has no batches of matrices";
+  if (product.rows == 0 || product.columns == 0) return "the result has no elements";
+  return std::nullopt;
+}
+
+Built BuildScaled(const Group& group) {
+  const CallNode& anchor = *group.Anchor();
+  const CallNode& made = MadeByLibrary(group);
+  const MatrixProduct product = DescribeProduct(anchor);
+  const ScaledWeights weights = ReadScaledWeights(group, anchor, product.rhs_transposed);
+  if (weights.scales.shape()[0] > 1 && product.rows < kMinRowsOfBlocks)
+    throw Unimplemented(StrCat("it scales blocks anew for each call, and fewer than ",
+                               kMinRowsOfBlocks, " rows do not pay for it"));
+  const NarrowTypes types = {ElementsOf(anchor.args[0].checked_type()), Int8,
+                             ElementsOf(made.checked_type)};
+  Built built{.kernel = std::shared_ptr<const jit::Callable>(
+                  MakeScaledMatrixProduct(product, types, weights.values, weights.scales)),
+              .arguments = {ParameterIndex(group, anchor.args[0])}};
+  if (group.function->body.get() != &made) {
+    const te::Tensor sums = te::Placeholder(
+        ToExprs(ir::StaticShape(anchor.checked_type, "the sums")), types.result, "sums");
+    built.after = After(group, sums, made, sums, &built.arguments);
+  }
+  return built;
+}
+
+}  // namespace
+
+bool HasScaledWeights(const CallNode& product) {
+  return product.args[1].kind() == ir::ExprKind::kCall && ProductOfScale(product) != nullptr;
+}
+
+ScaledWeights ReadScaledWeights(const Group& group, const CallNode& product, bool transposed) {
+  const CallNode* scaled = ProductOfScale(product);
+  if (scaled == nullptr) throw Unimplemented(kNotScaled);
+  Shape shape = ir::StaticShape(product.args[1].checked_type(), "the second operand");
+  if (transposed) std::swap(shape[0], shape[1]);
+  for (const std::size_t i : {0U, 1U}) {
+    const Expr& side = scaled->args[i];
+    if (ir::StaticShape(side.checked_type(), "the weights") !=
+        ir::StaticShape(product.args[1].checked_type(), "the weights"))
+      continue;
+    if (const auto values = ReadValues(group, side, shape, transposed))
+      return {.values = *values,
+              .scales = ReadScales(NumbersOf(group, scaled->args[1 - i], transposed), shape)};
+  }
+  throw Unimplemented(kNotScaled);
+}
+
+Implementation ScaledProduct() {
+  return OnTarget({.name = "onednn_scaled",
+                   .maker = Maker::kOneDnnNarrow,
+                   .priority = kLibrary,
+                   .refusal = RefuseScaled,
+                   .build = BuildScaled});
+}
+
+}  // namespace tenon::strategies::onednn
