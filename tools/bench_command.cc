@@ -91,10 +91,8 @@ void Bench(const BenchArguments& arguments) {
 
 }  // namespace
 
-void AddBenchCommand(CLI::App* app) {
+void AddBenchCommand(CLI::App* command) {
   const auto arguments = std::make_shared<BenchArguments>();
-  CLI::App* command =
-      app->add_subcommand("bench", "Measure how long a model takes, on random inputs");
   arguments->model.AddTo(command);
   arguments->model.AddExtentTo(command);
   arguments->compile.AddTo(command);

@@ -1,5 +1,5 @@
-// The commands of the tenon program. Each adds itself to the command line. Its work runs after the
-// line has been parsed, and throws an Error that tells the user what is wrong.
+// The commands of the tenon program. Each adds its options. Its work runs after the line has been
+// parsed, and throws an Error that tells the user what is wrong.
 #ifndef TENON_TOOLS_COMMANDS_H_
 #define TENON_TOOLS_COMMANDS_H_
 
@@ -7,19 +7,19 @@
 
 namespace tenon::tools {
 
-void AddRunCommand(CLI::App* app);
-void AddCompileCommand(CLI::App* app);
-void AddExploreCommand(CLI::App* app);
-void AddBenchCommand(CLI::App* app);
-void AddOptCommand(CLI::App* app);
-void AddOpsCommand(CLI::App* app);
-void AddPassesCommand(CLI::App* app);
-void AddFuzzCommand(CLI::App* app);
-void AddTuneCommand(CLI::App* app);
-void AddQuantizeCommand(CLI::App* app);
-void AddRecordsCommand(CLI::App* app);
-void AddCompletionCommand(CLI::App* app);
-void AddManualCommand(CLI::App* app);
+void AddRunCommand(CLI::App* command);
+void AddCompileCommand(CLI::App* command);
+void AddExploreCommand(CLI::App* command);
+void AddBenchCommand(CLI::App* command);
+void AddOptCommand(CLI::App* command);
+void AddOpsCommand(CLI::App* command);
+void AddPassesCommand(CLI::App* command);
+void AddFuzzCommand(CLI::App* command);
+void AddTuneCommand(CLI::App* command);
+void AddQuantizeCommand(CLI::App* command);
+void AddRecordsCommand(CLI::App* command);
+void AddCompletionCommand(CLI::App* command);
+void AddManualCommand(CLI::App* command);
 
 }  // namespace tenon::tools
 

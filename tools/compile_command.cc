@@ -229,10 +229,8 @@ void Make(EmitArguments arguments) {
 
 }  // namespace
 
-void AddCompileCommand(CLI::App* app) {
+void AddCompileCommand(CLI::App* command) {
   const auto arguments = std::make_shared<EmitArguments>();
-  CLI::App* command = app->add_subcommand(
-      "compile", "Show a model at a stage, or export it as C, machine code or ONNX");
   arguments->model.AddTo(command);
   arguments->compile.AddTo(command);
   command

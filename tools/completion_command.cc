@@ -149,17 +149,16 @@ std::string ZshCompletion(const CommandDescription& program) {
   return text + "_tenon \"$@\"\n";
 }
 
-void AddCompletionCommand(CLI::App* app) {
+void AddCompletionCommand(CLI::App* command) {
   const auto shell = std::make_shared<std::string>();
-  CLI::App* command = app->add_subcommand("completion", "Print a shell's completion script");
   command->add_option("shell", *shell, "which shell")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh"}));
   command->footer(
       "Examples:\n  source <(tenon completion bash)\n"
       "  tenon completion zsh > ~/.zfunc/_tenon    # where ~/.zfunc is in $fpath");
-  command->callback([app, shell] {
-    const CommandDescription program = DescribeCommand(*app);
+  command->callback([command, shell] {
+    const CommandDescription program = DescribeCommand(*command->get_parent());
     const std::string text = *shell == "bash" ? BashCompletion(program) : ZshCompletion(program);
     std::fputs(text.c_str(), stdout);
   });

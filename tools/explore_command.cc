@@ -132,10 +132,8 @@ void Explore(const ExploreArguments& arguments) {
 
 }  // namespace
 
-void AddExploreCommand(CLI::App* app) {
+void AddExploreCommand(CLI::App* command) {
   const auto arguments = std::make_shared<ExploreArguments>();
-  CLI::App* command = app->add_subcommand(
-      "explore", "Write a page of a model's kernels: times, reasons and code at every stage");
   arguments->model.AddTo(command);
   arguments->model.AddExtentTo(command);
   arguments->model.control_flow = false;  // a plan is shown

@@ -219,12 +219,8 @@ void Fuzz(FuzzArguments arguments) {
 
 }  // namespace
 
-void AddFuzzCommand(CLI::App* app) {
+void AddFuzzCommand(CLI::App* command) {
   const auto arguments = std::make_shared<FuzzArguments>();
-  CLI::App* command = app->add_subcommand(
-      "fuzz",
-      "Check random schedules, loops, passes on random graphs, or random ONNX models, against the "
-      "interpreter");
   CLI::Option* op =
       command->add_option("--op", arguments->op,
                           "instead, random calls of this operator, also under its automatic "

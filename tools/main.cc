@@ -1,10 +1,12 @@
 // The tenon program.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <iterator>
 #include <new>
 #include <string>
 #include <vector>
@@ -16,23 +18,48 @@
 namespace tenon::tools {
 namespace {
 
-void AddCommands(CLI::App* app) {
+struct Command {
+  const char* name;
+  const char* summary;
+  void (*add_options)(CLI::App* command);
+  bool describes_all = false;  // what it prints has the options of all commands
+};
+constexpr Command kCommands[] = {
+    {"run", "Compile a model and run it on files, or run a saved executable", AddRunCommand},
+    {"compile", "Show a model at a stage, or export it as C, machine code or ONNX",
+     AddCompileCommand},
+    {"explore", "Write a page of a model's kernels: times, reasons and code at every stage",
+     AddExploreCommand},
+    {"bench", "Measure how long a model takes, on random inputs", AddBenchCommand},
+    {"opt", "Run passes over a module and print the result", AddOptCommand},
+    {"ops", "List operators, or show one in full", AddOpsCommand},
+    {"passes", "List the passes that compiling runs, in order, and all others", AddPassesCommand},
+    {"fuzz",
+     "Check random schedules, loops, passes on random graphs, or random ONNX models, against the "
+     "interpreter",
+     AddFuzzCommand},
+    {"tune", "Find faster kernels for a model by measuring, and keep them as records",
+     AddTuneCommand},
+    {"quantize", "Make a model of floats one that computes on bytes, and measure what it loses",
+     AddQuantizeCommand},
+    {"records", "Show, merge and prune what tune has measured", AddRecordsCommand},
+    {"completion", "Print a shell's completion script", AddCompletionCommand, true},
+    {"manual", "Print the manual page, for man -l -", AddManualCommand, true},
+};
+
+// Adds all commands. Only those that `first`, the first argument, may need get their options. To
+// make all takes 3 ms, a sixth of the program's start: the list of passes asks for all operators,
+// and the defaults of an export ask what the CPU has.
+void AddCommands(const std::string& first, CLI::App* app) {
   app->require_subcommand(1);
   app->set_version_flag("--version", StrCat("tenon ", TENON_VERSION));
   app->footer("tenon COMMAND --help says more about each command.");
-  AddRunCommand(app);
-  AddCompileCommand(app);
-  AddExploreCommand(app);
-  AddBenchCommand(app);
-  AddOptCommand(app);
-  AddOpsCommand(app);
-  AddPassesCommand(app);
-  AddFuzzCommand(app);
-  AddTuneCommand(app);
-  AddQuantizeCommand(app);
-  AddRecordsCommand(app);
-  AddCompletionCommand(app);
-  AddManualCommand(app);
+  const auto named = std::ranges::find(kCommands, first, &Command::name);
+  const bool is_of_all = named != std::end(kCommands) && named->describes_all;
+  for (const Command& command : kCommands) {
+    CLI::App* added = app->add_subcommand(command.name, command.summary);
+    if (is_of_all || first == command.name) command.add_options(added);
+  }
 }
 
 void CheckCommand(const CLI::App& app, const std::string& command) {
@@ -55,7 +82,7 @@ void FinishOutput() {
 
 void Run(int argc, char** argv) {
   CLI::App app("Tenon turns graphs of tensor operators into fused machine code.", "tenon");
-  AddCommands(&app);
+  AddCommands(argc > 1 ? argv[1] : "", &app);
   if (argc > 1 && argv[1][0] != '-') CheckCommand(app, argv[1]);
   try {
     app.parse(argc, argv);

@@ -62,10 +62,10 @@ std::string ManualPage(const CommandDescription& program, const std::string& ver
   return page;
 }
 
-void AddManualCommand(CLI::App* app) {
-  CLI::App* command = app->add_subcommand("manual", "Print the manual page, for man -l -");
-  command->callback(
-      [app] { std::fputs(ManualPage(DescribeCommand(*app), TENON_VERSION).c_str(), stdout); });
+void AddManualCommand(CLI::App* command) {
+  command->callback([command] {
+    std::fputs(ManualPage(DescribeCommand(*command->get_parent()), TENON_VERSION).c_str(), stdout);
+  });
 }
 
 }  // namespace tenon::tools

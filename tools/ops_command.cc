@@ -84,9 +84,8 @@ void Print(const OpsArguments& arguments) {
 
 }  // namespace
 
-void AddOpsCommand(CLI::App* app) {
+void AddOpsCommand(CLI::App* command) {
   const auto arguments = std::make_shared<OpsArguments>();
-  CLI::App* command = app->add_subcommand("ops", "List operators, or show one in full");
   command->add_option("name", arguments->name, "an operator, for instance nn.conv2d");
   command->add_option("--level", arguments->level, "only operators of this support level")
       ->check(WholeNumber(1, 11));

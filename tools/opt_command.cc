@@ -87,9 +87,8 @@ void Optimize(const OptArguments& arguments) {
 
 }  // namespace
 
-void AddOptCommand(CLI::App* app) {
+void AddOptCommand(CLI::App* command) {
   const auto arguments = std::make_shared<OptArguments>();
-  CLI::App* command = app->add_subcommand("opt", "Run passes over a module and print the result");
   arguments->model.AddTo(command);
   RegisterNamedPasses();
   command

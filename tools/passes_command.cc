@@ -5,9 +5,8 @@
 
 namespace tenon::tools {
 
-void AddPassesCommand(CLI::App* app) {
-  app->add_subcommand("passes", "List the passes that compiling runs, in order, and all others")
-      ->callback([] { std::cout << passes::PassesMarkdown() << std::flush; });
+void AddPassesCommand(CLI::App* command) {
+  command->callback([] { std::cout << passes::PassesMarkdown() << std::flush; });
 }
 
 }  // namespace tenon::tools

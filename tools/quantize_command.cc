@@ -124,10 +124,8 @@ void QuantizeModel(QuantizeArguments arguments) {
 
 }  // namespace
 
-void AddQuantizeCommand(CLI::App* app) {
+void AddQuantizeCommand(CLI::App* command) {
   const auto arguments = std::make_shared<QuantizeArguments>();
-  CLI::App* command = app->add_subcommand(
-      "quantize", "Make a model of floats one that computes on bytes, and measure what it loses");
   arguments->model.AddTo(command);
   arguments->model.control_flow = false;
   arguments->compile.AddTo(command);

@@ -166,10 +166,8 @@ void Prune(const RecordsArguments& arguments) {
 
 }  // namespace
 
-void AddRecordsCommand(CLI::App* app) {
+void AddRecordsCommand(CLI::App* command) {
   const auto arguments = std::make_shared<RecordsArguments>();
-  CLI::App* command =
-      app->add_subcommand("records", "Show, merge and prune what tune has measured");
   command->require_subcommand(1);
   const auto add = [&](const char* name, const char* help,
                        void (*action)(const RecordsArguments&)) {

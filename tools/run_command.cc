@@ -301,10 +301,8 @@ void Execute(const RunArguments& arguments) {
 
 }  // namespace
 
-void AddRunCommand(CLI::App* app) {
+void AddRunCommand(CLI::App* command) {
   const auto arguments = std::make_shared<RunArguments>();
-  CLI::App* command =
-      app->add_subcommand("run", "Compile a model and run it on files, or run a saved executable");
   arguments->model.AddTo(command);
   arguments->compile.AddTo(command);
   CLI::Option* inputs =

@@ -221,10 +221,8 @@ void Tune(const TuneArguments& arguments) {
 
 }  // namespace
 
-void AddTuneCommand(CLI::App* app) {
+void AddTuneCommand(CLI::App* command) {
   const auto arguments = std::make_shared<TuneArguments>();
-  CLI::App* command = app->add_subcommand(
-      "tune", "Find faster kernels for a model by measuring, and keep them as records");
   arguments->model.AddTo(command);
   arguments->model.control_flow = false;  // the kernels of a plan are measured
   command->get_option("model")->required(false);

@@ -328,6 +328,10 @@ TEST_F(CliTest, HelpIsNoFailure) {
 
 // --- wrong uses
 
+TEST_F(CliTest, AnOptionBeforeItsCommandIsNamed) {
+  EXPECT_THAT(ErrorOf("--seconds 1 bench %/model.relay"), HasSubstr("--seconds"));
+}
+
 TEST_F(CliTest, AMissingModelIsNamed) {
   EXPECT_THAT(ErrorOf("run %/none.relay"), AllOf(StartsWith("tenon: "), HasSubstr("none.relay")));
   EXPECT_THAT(ErrorOf("run %/none.onnx"), HasSubstr("none.onnx"));
