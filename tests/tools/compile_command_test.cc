@@ -185,13 +185,13 @@ TEST_F(CliTest, ExplanationsAreJsonWhenAsked) {
   ASSERT_EQ(compiled["kernels"].size(), 1U);
   EXPECT_EQ(compiled["kernels"][0]["implementation"], "onednn");
   const auto& candidates = compiled["kernels"][0]["candidates"];
-  ASSERT_EQ(candidates.size(), 5U);
+  ASSERT_EQ(candidates.size(), 6U);
   EXPECT_EQ(candidates[0]["name"], "onednn_narrow");
   EXPECT_EQ(candidates[0]["refusal"], "it sums uint8 by int8 in int32 and bfloat16 in float32");
   EXPECT_EQ(candidates[1]["priority"], 10);
   EXPECT_EQ(candidates[1]["chosen"], true);
-  EXPECT_EQ(candidates[4]["name"], "te.dense.plain");
-  EXPECT_EQ(candidates[4]["chosen"], false);
+  EXPECT_EQ(candidates[5]["name"], "te.dense.plain");
+  EXPECT_EQ(candidates[5]["chosen"], false);
   ASSERT_EQ(compiled["kernels"][0]["nodes"].size(), 1U);
   EXPECT_EQ(compiled["kernels"][0]["nodes"][0]["origins"].size(), 2U);
   const Ended passes = Tenon("opt %/model.relay --passes=FuseOps --fusion=relay --explain=json");

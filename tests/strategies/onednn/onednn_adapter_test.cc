@@ -205,6 +205,20 @@ TEST(AdapterErrorTest, AWeightOfAnotherTypeIsRefusedInWords) {
   }
 }
 
+TEST(AdapterErrorTest, WholeWeightsAreNoScaledBytes) {
+  const MatrixProduct product{.rows = 5, .columns = 3, .depth = 4};
+  try {
+    MakeScaledMatrixProduct(product, {BFloat16, Int8, Float32}, Random({4, 3}, 1),
+                            Random({1, 3}, 2));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(error.what(),
+                HasSubstr("the right side of a product of bfloat16 by scaled bytes is float32 "
+                          "(4, 3); it must have 12 int8 elements"));
+  }
+}
+
 TEST(AdapterErrorTest, ShapesThatDoNotFitAreNotRun) {
   Convolution conv{.in_channels = 3, .out_channels = 4};
   conv.in_size = {5, 5};
