@@ -96,11 +96,8 @@ std::string WithRemark(std::string_view object, const std::string& remark) {
 std::unique_ptr<GdbEntry> RegisterCode(std::string_view object, const std::string& symbol,
                                        const void* address, std::string_view places) {
   const std::vector<Function> functions = FunctionsOf(object);
-  const Function* entry = nullptr;
-  for (const Function& function : functions) {
-    if (function.name == symbol) entry = &function;
-  }
-  CheckInvariant(entry != nullptr, "an object defines its kernel");
+  const auto entry = std::ranges::find(functions, symbol, &Function::name);
+  CheckInvariant(entry != functions.end(), "an object defines its kernel");
   const std::uint64_t base = reinterpret_cast<std::uint64_t>(address) - entry->offset;
   const std::string remark = RemarkOf(places);
   std::vector<PerfMapEntry> entries;
