@@ -13,6 +13,7 @@
 
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+#include "tenon/tools/start_ranks.h"
 #include "tenon/tune/ranks.h"
 
 namespace tenon::tools {
@@ -43,7 +44,7 @@ void FillCacheByAll(const ir::Module& module, const Lowered& lowered,
     throw InvalidArgument(StrCat("the folder ", options.cache_dir,
                                  " cannot be filled: ", std::generic_category().message(errno)));
   std::optional<tune::Ranks> ranks;
-  if (tune::Ranks::AreExpected()) ranks = ValueOrThrow(tune::Ranks::Start());
+  if (tune::Ranks::AreExpected()) ranks.emplace(StartRanks());
   const int rank = ranks ? ranks->rank() : 0, size = ranks ? ranks->size() : 1;
   const int own = ValueOrThrow(FillCache(lowered, options, rank, size));
   if (rank > 0) {

@@ -22,6 +22,7 @@
 #include "tenon/tools/option_checks.h"
 #include "tenon/tools/results.h"
 #include "tenon/tools/shapes_to_tune.h"
+#include "tenon/tools/start_ranks.h"
 #include "tenon/tools/tune_page.h"
 #include "tenon/tune/process_crew.h"
 #include "tenon/tune/rank_crew.h"
@@ -194,7 +195,7 @@ void Tune(const TuneArguments& arguments) {
   if (arguments.workers > 0 && has_ranks)
     throw InvalidArgument("--workers is for one machine; mpirun says how many processes there are");
   std::optional<tune::Ranks> ranks;
-  if (has_ranks) ranks = ValueOrThrow(tune::Ranks::Start());
+  if (has_ranks) ranks.emplace(StartRanks());
   if (ranks && ranks->rank() > 0) return tune::ServeRank(&*ranks, OwnArguments());
   if (!arguments.report.empty()) RequireWritable(arguments.report);
   const std::string file = arguments.compile.RecordsToWrite();
