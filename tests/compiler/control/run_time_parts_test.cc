@@ -15,10 +15,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing_counts::Count;
 using testing_counts::ExpectRuns;
-using testing_counts::Interpreted;
 using testing_counts::Rows;
 using testing_counts::WithCounts;
-using testing_graphs::ExpectClose;
 using testing_graphs::Parsed;
 
 TEST(RunTimePartsTest, WhatComesAfterACutIsCompiledOnce) {

@@ -20,7 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
-using ::testing::Not;
 
 // The object files that gdb would read now, the youngest first.
 std::vector<std::string> KnownToGdb() {
