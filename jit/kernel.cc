@@ -286,15 +286,16 @@ std::string Kernel::CSource() const {
 
 namespace {
 
-// What all functions compute that run the code of an object.
-std::string PlacesOf(std::span<const loop::Function> functions, const MachineCode& code,
-                     std::size_t object) {
-  std::vector<std::string> places;
+// By object: what all functions compute that run its code.
+std::vector<std::string> PlacesByObject(std::span<const loop::Function> functions,
+                                        const MachineCode& code) {
+  std::vector<std::string> all(code.objects.size());
   for (std::size_t i = 0; i < functions.size(); ++i) {
-    if (code.uses[i].object == object && !functions[i].places.empty())
-      places.push_back(functions[i].places);
+    std::string& places = all[code.uses[i].object];
+    const bool is_more = !places.empty() && !functions[i].places.empty();
+    StrAppend(&places, is_more ? ", " : "", functions[i].places);
   }
-  return StrJoin(places, ", ");
+  return all;
 }
 
 }  // namespace
@@ -312,6 +313,7 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
     std::vector<loop::Function> finals = FinalsOf(functions, options);
     const std::shared_ptr<OrcSession> session = OrcSession::Shared();
     const MachineCode made = MakeMachineCode(functions, finals, options, *session);
+    const std::vector<std::string> places = PlacesByObject(functions, made);
     std::vector<std::shared_ptr<Code>> codes(made.objects.size());
     std::vector<Kernel> kernels(functions.size());
     for (std::size_t i = 0; i < functions.size(); ++i) {
@@ -325,8 +327,7 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
       }
       void* entry = code->object->Address(use.symbol);
       if (is_new)
-        code->known_to_gdb =
-            RegisterCode(object.bytes, use.symbol, entry, PlacesOf(functions, made, use.object));
+        code->known_to_gdb = RegisterCode(object.bytes, use.symbol, entry, places[use.object]);
       auto state = std::make_shared<Kernel::State>();
       state->function = functions[i];
       state->final_loops = std::move(finals[i]);

@@ -15,24 +15,12 @@ using Ready = std::vector<Callable>;
 
 bool IsReady(const Ready& ready, std::size_t i) { return i < ready.size() && ready[i] != nullptr; }
 
-// What each kernel computes of the model, where all its nodes stand for it.
-std::vector<std::string> PlacesByKernel(const Lowered& lowered) {
-  std::vector<std::vector<std::string>> origins(lowered.kernels.size());
-  for (const runtime::Node& node : lowered.plan.nodes) {
-    if (node.kernel < 0) continue;
-    std::vector<std::string>& all = origins[static_cast<std::size_t>(node.kernel)];
-    all.insert(all.end(), node.origins.begin(), node.origins.end());
-  }
-  std::vector<std::string> places;
-  for (const std::vector<std::string>& all : origins) places.push_back(runtime::OriginsText(all));
-  return places;
-}
-
 void AddFunctions(const Lowered& lowered, const Ready& ready,
                   std::vector<loop::Function>* functions) {
-  const std::vector<std::string> places = PlacesByKernel(lowered);
+  std::vector<std::string> places;
   for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
     if (IsReady(ready, i)) continue;
+    if (places.empty()) places = PlacesByKernel(lowered.plan.nodes, lowered.kernels.size());
     for (loop::Function& function :
          strategies::GeneratedFunctions(lowered.kernels[i].choice.built)) {
       function.places = places[i];
@@ -85,6 +73,19 @@ runtime::Executable LinkedForAll(const Lowered& lowered, const jit::CompileOptio
 }
 
 }  // namespace
+
+std::vector<std::string> PlacesByKernel(const std::vector<runtime::Node>& nodes,
+                                        std::size_t kernels) {
+  std::vector<std::vector<std::string>> origins(kernels);
+  for (const runtime::Node& node : nodes) {
+    if (node.kernel < 0) continue;
+    std::vector<std::string>& all = origins[static_cast<std::size_t>(node.kernel)];
+    all.insert(all.end(), node.origins.begin(), node.origins.end());
+  }
+  std::vector<std::string> places;
+  for (const std::vector<std::string>& all : origins) places.push_back(runtime::OriginsText(all));
+  return places;
+}
 
 std::vector<loop::Function> FunctionsOf(const Lowered& lowered) {
   std::vector<loop::Function> functions;

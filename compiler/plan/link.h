@@ -3,7 +3,9 @@
 #ifndef TENON_COMPILER_PLAN_LINK_H_
 #define TENON_COMPILER_PLAN_LINK_H_
 
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "tenon/compiler/compile.h"
@@ -20,6 +22,10 @@ runtime::Executable Linked(const Lowered& lowered,
 
 // All code of its kernels that is generated.
 std::vector<loop::Function> FunctionsOf(const Lowered& lowered);
+
+// By kernel: the places of the model that the nodes compute by it, in words.
+std::vector<std::string> PlacesByKernel(const std::vector<runtime::Node>& nodes,
+                                        std::size_t kernels);
 
 // Links all of them, and compiles their kernels at the same time.
 std::vector<runtime::Executable> AllLinked(const std::vector<Lowered>& all,

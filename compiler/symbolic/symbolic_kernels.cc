@@ -179,23 +179,27 @@ SymbolicKernels LowerSymbolicKernels(const ir::Module& fused,
   return kernels;
 }
 
-Lowered ListedKernels(SymbolicKernels kernels) {
-  Lowered listed;
-  for (auto& [function, use] : kernels.uses) {
-    runtime::Node node{.name = kernels.list[static_cast<std::size_t>(use.kernel)].name,
-                       .hash = use.labels.hash,
-                       .kernel = use.kernel,
-                       .inputs = {},
-                       .outputs = {}};
-    node.origins = std::move(use.labels.origins);
-    listed.plan.nodes.push_back(std::move(node));
+std::vector<runtime::Node> NodesOf(const SymbolicKernels& kernels) {
+  std::vector<runtime::Node> nodes;
+  for (const auto& [function, use] : kernels.uses) {
+    runtime::Node& node = nodes.emplace_back();
+    node.name = kernels.list[static_cast<std::size_t>(use.kernel)].name;
+    node.hash = use.labels.hash;
+    node.kernel = use.kernel;
+    node.origins = use.labels.origins;
   }
   // The uses are in no order.
-  std::ranges::sort(listed.plan.nodes, {}, [](const runtime::Node& node) {
+  std::ranges::sort(nodes, {}, [](const runtime::Node& node) {
     return std::tie(node.kernel, node.name, node.origins);
   });
-  listed.kernels = std::move(kernels.list);
+  return nodes;
+}
+
+Lowered ListedKernels(SymbolicKernels kernels) {
+  Lowered listed;
+  listed.plan.nodes = NodesOf(kernels);
   listed.plan.conditions = std::move(kernels.conditions);
+  listed.kernels = std::move(kernels.list);
   return listed;
 }
 

@@ -60,8 +60,10 @@ void AddConditions(const std::vector<ExtentCondition>& more, std::vector<ExtentC
 // naming the operator.
 SymbolicKernels LowerSymbolicKernels(const ir::Module& fused, strategies::StrategyOptions strategy);
 
-// The kernels and conditions, with a node for each use of a kernel. There are no values, constants
-// and module.
+// A node for each use of a kernel, without values, by kernel.
+std::vector<runtime::Node> NodesOf(const SymbolicKernels& kernels);
+
+// The kernels and conditions with these nodes. There are no values, constants and module.
 Lowered ListedKernels(SymbolicKernels kernels);
 
 }  // namespace tenon::compiler

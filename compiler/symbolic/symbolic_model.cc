@@ -12,7 +12,6 @@
 #include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/compiler/symbolic/symbolic_plan.h"
 #include "tenon/loop/content.h"
-#include "tenon/runtime/origins_text.h"
 #include "tenon/runtime/symbolic_executable.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
@@ -43,11 +42,7 @@ void SymbolicModel::MakeKernels(const std::vector<const SymbolicModel*>& donors)
     }
   }
   made_.resize(kernels_.list.size());
-  std::vector<std::vector<std::string>> origins(kernels_.list.size());
-  for (const auto& [function, use] : kernels_.uses) {
-    std::vector<std::string>& all = origins[static_cast<std::size_t>(use.kernel)];
-    all.insert(all.end(), use.labels.origins.begin(), use.labels.origins.end());
-  }
+  const std::vector<std::string> places = PlacesByKernel(NodesOf(kernels_), kernels_.list.size());
   std::vector<loop::Function> functions;
   std::vector<Made*> waiting;  // for the code of each function
   for (std::size_t i = 0; i < made_.size(); ++i) {
@@ -59,8 +54,7 @@ void SymbolicModel::MakeKernels(const std::vector<const SymbolicModel*>& donors)
       made_[i].code = same->second;
     } else {
       functions.push_back(*function);
-      std::sort(origins[i].begin(), origins[i].end());
-      functions.back().places = runtime::OriginsText(origins[i]);
+      functions.back().places = places[i];
       waiting.push_back(&made_[i]);
     }
   }

@@ -180,7 +180,7 @@ Built BuildScaled(const Group& group) {
   const MatrixProduct product = DescribeProduct(anchor);
   const ScaledWeights weights = ReadScaledWeights(group, anchor, product.rhs_transposed);
   if (weights.scales.shape()[0] > 1 && product.rows < kMinRowsOfBlocks)
-    throw Unimplemented(StrCat("it scales blocks anew for each call, and fewer than ",
+    throw Unimplemented(StrCat("it scales blocks again in each call, and fewer than ",
                                kMinRowsOfBlocks, " rows do not pay for it"));
   const NarrowTypes types = {ElementsOf(anchor.args[0].checked_type()), Int8,
                              ElementsOf(made.checked_type)};

@@ -42,8 +42,8 @@ Tensor SplitBySteps(const Conv& conv, const Tensor& x, const Expr& rows, const E
 // is read as it lies, 4 are best: tiles of more rows read too many places at once for the processor
 // to foresee what comes next.
 std::int64_t RowsOfTile(const Conv& conv, std::int64_t rows) {
-  constexpr std::array<std::int64_t, 5> kManyRows = {7, 6, 5, 4, 3}, kFew = {4, 5, 3, 6, 7};
-  const auto& order = ReadsUnderMasks(conv) ? kFew : kManyRows;
+  constexpr std::array<std::int64_t, 5> kTallFirst = {7, 6, 5, 4, 3}, kFourFirst = {4, 5, 3, 6, 7};
+  const auto& order = ReadsUnderMasks(conv) ? kFourFirst : kTallFirst;
   const auto* const found = std::ranges::find_if(order, [&](auto r) { return rows % r == 0; });
   return found == order.end() ? 1 : *found;
 }

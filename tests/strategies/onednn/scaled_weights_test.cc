@@ -49,7 +49,7 @@ ir::Module Plain(const Graph& graph, const char* type = "bfloat16") {
   return Parsed(StrCat("def @main(", ParamsOf(graph, type), ") ", BodyOf(graph, type)));
 }
 
-// The same as a composite for oneDNN, whose weights are known but for those of `unknown`.
+// The same as a composite for oneDNN, whose weights are known, except those of `unknown`.
 ir::Module Composite(const Graph& graph, const runtime::Inputs& inputs,
                      const std::string& unknown = "", const char* type = "bfloat16") {
   const std::string params = ParamsOf(graph, type);
