@@ -15,8 +15,20 @@ using Ready = std::vector<Callable>;
 
 bool IsReady(const Ready& ready, std::size_t i) { return i < ready.size() && ready[i] != nullptr; }
 
+void CheckArrays(const Lowered& lowered) {
+  for (const runtime::Node& node : lowered.plan.nodes) {
+    if (node.kind != runtime::NodeKind::kKernel) continue;
+    const LoweredKernel& kernel = lowered.kernels[static_cast<std::size_t>(node.kernel)];
+    const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel);
+    CheckInvariant(
+        function == nullptr || node.inputs.size() + node.outputs.size() == function->buffers.size(),
+        "a kernel is called with all of its arrays");
+  }
+}
+
 void AddFunctions(const Lowered& lowered, const Ready& ready,
                   std::vector<loop::Function>* functions) {
+  CheckArrays(lowered);
   std::vector<std::string> places;
   for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
     if (IsReady(ready, i)) continue;

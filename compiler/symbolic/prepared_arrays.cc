@@ -11,10 +11,15 @@ namespace {
 
 using ir::Expr;
 
-std::vector<const void*> Addresses(const std::vector<NDArray>& arrays) {
-  std::vector<const void*> addresses;
-  for (const NDArray& array : arrays) addresses.push_back(array.raw());
-  return addresses;
+// For each kernel, the arguments from which constants are prepared.
+std::vector<std::vector<int>> ArgumentsRead(const SymbolicKernels& kernels) {
+  std::vector<std::vector<int>> read;
+  for (const LoweredKernel& kernel : kernels.list) {
+    std::vector<int>& arguments = read.emplace_back();
+    for (const strategies::PreparedConstant& constant : kernel.choice.built.prepared)
+      arguments.insert(arguments.end(), constant.arguments.begin(), constant.arguments.end());
+  }
+  return read;
 }
 
 // For each kernel, the code that makes the constants that it wants.
@@ -51,7 +56,8 @@ NDArray Prepared(const strategies::PreparedConstant& wanted, const std::vector<N
 }  // namespace
 
 PreparedArrays::PreparedArrays(const ir::Module& fused, const SymbolicKernels& kernels,
-                               const jit::CompileOptions& code) {
+                               const jit::CompileOptions& code)
+    : read_(ArgumentsRead(kernels)) {
   const std::vector<std::vector<jit::Kernel>> preparing = PreparingCode(kernels, code);
   ir::VisitPostOrder(
       fused.Main().body,
@@ -62,7 +68,7 @@ PreparedArrays::PreparedArrays(const ir::Module& fused, const SymbolicKernels& k
         const LoweredKernel& kernel = kernels.list[static_cast<std::size_t>(index)];
         if (kernel.choice.built.prepared.empty()) return;
         const std::vector<NDArray> constants = RequestOf(*call).constants;
-        std::vector<NDArray>& prepared = arrays_[{index, Addresses(constants)}];
+        std::vector<NDArray>& prepared = arrays_[KeyOf(index, constants)];
         if (!prepared.empty()) return;
         for (std::size_t i = 0; i < kernel.choice.built.prepared.size(); ++i)
           prepared.push_back(Prepared(kernel.choice.built.prepared[i], constants,
@@ -71,10 +77,19 @@ PreparedArrays::PreparedArrays(const ir::Module& fused, const SymbolicKernels& k
       [](const Expr& e) { return e.kind() != ir::ExprKind::kFunction; });
 }
 
+PreparedArrays::Key PreparedArrays::KeyOf(int kernel, const std::vector<NDArray>& constants) const {
+  Key key{kernel, {}};
+  for (const int argument : read_[static_cast<std::size_t>(kernel)])
+    key.second.push_back(constants[static_cast<std::size_t>(argument)].raw());
+  return key;
+}
+
 const std::vector<NDArray>* PreparedArrays::Find(int kernel,
                                                  const std::vector<NDArray>& constants) const {
-  const auto found = arrays_.find({kernel, Addresses(constants)});
-  return found == arrays_.end() ? nullptr : &found->second;
+  if (read_[static_cast<std::size_t>(kernel)].empty()) return nullptr;
+  const auto found = arrays_.find(KeyOf(kernel, constants));
+  CheckInvariant(found != arrays_.end(), "the constants that a kernel reads are prepared");
+  return &found->second;
 }
 
 std::vector<runtime::EntryRef> PreparedEntries::For(const std::vector<NDArray>* prepared,

@@ -21,12 +21,18 @@ class PreparedArrays {
   PreparedArrays(const ir::Module& fused, const SymbolicKernels& kernels,
                  const jit::CompileOptions& code);
 
-  // The arrays of a call of the kernel on these constants. Null if it wants none.
+  // The arrays of a call of the kernel on these constants. Null if it wants none. The caller may
+  // know more of the call's arguments to be constants than the constructor did.
   const std::vector<NDArray>* Find(int kernel, const std::vector<NDArray>& constants) const;
 
  private:
-  // Arrays by the kernel and the addresses of the constants.
-  std::map<std::pair<int, std::vector<const void*>>, std::vector<NDArray>> arrays_;
+  // A kernel and the addresses of the constants that are prepared for it.
+  using Key = std::pair<int, std::vector<const void*>>;
+
+  Key KeyOf(int kernel, const std::vector<NDArray>& constants) const;
+
+  std::vector<std::vector<int>> read_;  // by kernel: the arguments that preparing code reads
+  std::map<Key, std::vector<NDArray>> arrays_;
 };
 
 // The constants of one plan that are prepared arrays.

@@ -10,6 +10,7 @@
 #include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/ir/visit.h"
 #include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/verify/interpret.h"
 
 namespace tenon {
 namespace {
@@ -512,6 +513,26 @@ TEST(SymbolicModelTest, ThreadsRunOtherShapesAtTheSameTimeAndKeepTheirResults) {
   for (std::thread& thread : threads) thread.join();
   for (const std::vector<Seen>& of_thread : seen) {
     for (const Seen& run : of_thread) ExpectClose(run.results, run.expected);
+  }
+}
+
+// What is constant is seen through a let only where the plan is made.
+TEST(SymbolicModelTest, ConstantsBehindALetReachTheKernelThatWantsOthersPrepared) {
+  const ir::Module module = passes::InferType(
+      Parsed("def @main(%x: Tensor[(n, 64), float32]) {\n"
+             "  let %t = (full(0.5f, shape=[48], dtype=\"float32\"),\n"
+             "            full(1.5f, shape=[48], dtype=\"float32\"));\n"
+             "  %0 = nn.dense(%x, full(0.25f, shape=[48, 64], dtype=\"float32\"));\n"
+             "  (add(%0, %t.0), %t)\n}\n"));
+  const auto exe = Compile(module);
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  for (const std::int64_t n : {1, 7, 33}) {
+    SCOPED_TRACE(n);
+    const ir::Module concrete = compiler::MakeConcrete(module, {{"n", n}}).module;
+    const runtime::Inputs inputs = RandomInputs(concrete, 1);
+    const auto results = exe->Run(inputs);
+    ASSERT_TRUE(results.ok()) << results.status();
+    ExpectClose(*results, verify::Interpret(passes::InferType(concrete), {inputs.at("x")}));
   }
 }
 
