@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tenon/jit/host_target.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -98,7 +99,7 @@ const Option kOptions[] = {
     {"opt_level", "0 to 4", SetInt<&CompileOptions::opt_level, 4>},
     {"reproducible", "true or false", SetBool<&CompileOptions::reproducible>},
     {"required_passes", "a list of names", SetNames<&CompileOptions::required_passes>},
-    {"threads", "0 to 1024", SetInt<&CompileOptions::threads, 1024>},
+    {"threads", "0 to 1024", SetInt<&CompileOptions::threads, jit::kMaxThreads>},
     {"winograd", "true or false", SetBool<&CompileOptions::winograd>},
 };
 

@@ -106,9 +106,9 @@ void Prepare(const ir::Module& module, const CompileOptions& options) {
   strategies::RegisterStrategies(registry);
   if (options.opt_level < 0)
     throw InvalidArgument(StrCat("opt_level is ", options.opt_level, "; it must be at least 0"));
-  if (options.threads < 0)
-    throw InvalidArgument(
-        StrCat("threads is ", options.threads, "; it must be at least 1, or 0 for all cores"));
+  if (options.threads < 0 || options.threads > jit::kMaxThreads)
+    throw InvalidArgument(StrCat("threads is ", options.threads, "; it must be 1 to ",
+                                 jit::kMaxThreads, ", or 0 for all cores"));
   options.target.RequireVectors();
   if (options.reproducible) RequireReproducible(options);
   ir::VerifyModule(module);

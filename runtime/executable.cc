@@ -391,9 +391,9 @@ Session::Session(const Executable& executable, Options options)
                      ? nullptr
                      : std::make_unique<Workspace>(executable)),
       threads_(options.threads > 0 ? options.threads : executable.threads()) {
-  if (options.threads < 0)
-    throw InvalidArgument(StrCat("a session of ", options.threads,
-                                 " threads; it must be at least 1, or 0 as the executable says"));
+  if (options.threads < 0 || options.threads > jit::kMaxThreads)
+    throw InvalidArgument(StrCat("a session of ", options.threads, " threads; it must be 1 to ",
+                                 jit::kMaxThreads, ", or 0 as the executable says"));
 }
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;

@@ -108,11 +108,12 @@ class PlanReader {
       if (!known) kind["device"].Refuse("is no device");
       device = *known;
     }
+    // Rows follow one another, so that the file has as many entries as it makes.
     const Reader rows = graph_["node_row_ptr"];
-    const auto begin = static_cast<std::size_t>(rows[n].Integer());
-    const auto end = static_cast<std::size_t>(rows[n + 1].Integer());
-    for (std::size_t entry = begin; entry < end; ++entry)
-      node.outputs.push_back(ReadEntry(entry, device));
+    const std::int64_t begin = rows[n].Integer();
+    const std::int64_t end = rows[n + 1].Integer(begin);
+    for (std::int64_t entry = begin; entry < end; ++entry)
+      node.outputs.push_back(ReadEntry(static_cast<std::size_t>(entry), device));
     plan_.nodes.push_back(std::move(node));
   }
 

@@ -109,11 +109,11 @@ SavedExecutable Load(const fs::path& folder, const LoadOptions& options) {
   if (params->size() != saved.params.bytes ||
       (options.check_params && FileMark::Of(params->bytes()) != saved.params))
     throw DataLoss(StrCat(kParamsFile, " is not the file that was saved"));
-  const std::string kernels_path = (folder / kKernelsFile).string();
-  // The dynamic linker trusts a file to be whole.
-  if (FileMark::Of(MappedFile::Open(kernels_path)->bytes()) != saved.kernels_file)
+  // The dynamic linker trusts a library to be whole. What is checked here is what it gets.
+  const auto library = MappedFile::Open((folder / kKernelsFile).string());
+  if (FileMark::Of(library->bytes()) != saved.kernels_file)
     throw DataLoss(StrCat(kKernelsFile, " is not the file that was saved"));
-  const SavedKernels kernels(kernels_path, saved.kernels);
+  const SavedKernels kernels(library->bytes(), saved.kernels);
   std::vector<std::string> names = std::move(saved.result_names);
   Executable executable = saved.program ? ProgramOf(std::move(saved), kernels, params)
                                         : PlanOf(std::move(saved), kernels, params);

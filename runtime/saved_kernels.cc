@@ -1,12 +1,19 @@
 // The library speaks C (runtime/saved_library.h). What it says of the arrays of a kernel is
 // compared with each plan that calls the kernel.
+//
+// The dynamic linker knows libraries by their paths: asked for one that it has, it does not look at
+// the file again. So each load gets a copy in memory, whose path no other library has as long as
+// its descriptor is open.
 #include "tenon/runtime/saved_kernels.h"
 
-#include <filesystem>
+#include <algorithm>
+#include <cerrno>
 #include <new>
 #include <utility>
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/runtime/saved_library.h"
@@ -17,14 +24,46 @@
 
 namespace tenon::runtime {
 
-namespace fs = std::filesystem;
+namespace {
+
+// A file in memory.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view bytes) : file_(memfd_create(kKernelsFile, MFD_CLOEXEC)) {
+    while (file_ >= 0 && !bytes.empty()) {
+      const ssize_t written = write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0)
+        Close();
+      else
+        bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (file_ < 0)
+      throw Error(absl::StatusCode::kResourceExhausted,
+                  StrCat("there is no memory for a copy of ", kKernelsFile));
+  }
+  ~MemoryFile() { Close(); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::string path() const { return StrCat("/proc/self/fd/", file_); }
+
+ private:
+  void Close() {
+    if (file_ >= 0) close(file_);
+    file_ = -1;
+  }
+
+  int file_;
+};
+
+}  // namespace
 
 // The code in memory.
 class SavedKernels::Library {
  public:
-  explicit Library(const std::string& path) {
-    // A path without a slash would be looked up in the system's folders.
-    handle_ = dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  explicit Library(std::string_view bytes) : file_(bytes) {
+    handle_ = dlopen(file_.path().c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) throw DataLoss(StrCat(kKernelsFile, " cannot be loaded: ", dlerror()));
     using Start = const TenonSavedLibrary* (*)(const TenonSavedRuntime*);
     const auto start = reinterpret_cast<Start>(dlsym(handle_, "TenonSavedLibrary2"));
@@ -55,6 +94,7 @@ class SavedKernels::Library {
     handle_ = nullptr;
   }
 
+  const MemoryFile file_;
   void* handle_ = nullptr;
   const TenonSavedLibrary* table_ = nullptr;
 };
@@ -91,8 +131,8 @@ void RequireSameKernels(const TenonSavedLibrary& table, const std::vector<std::s
 
 }  // namespace
 
-SavedKernels::SavedKernels(const std::string& path, const std::vector<std::string>& names)
-    : library_(std::make_shared<const Library>(path)) {
+SavedKernels::SavedKernels(std::string_view library, const std::vector<std::string>& names)
+    : library_(std::make_shared<const Library>(library)) {
   RequireSameKernels(library_->table(), names);
 }
 
@@ -105,7 +145,8 @@ void SavedKernels::RequireFits(const Plan& plan, const Node& node, int index,
   for (const Entry& output : node.outputs)
     bytes.push_back(static_cast<std::int64_t>(output.bytes()));
   std::vector<std::int64_t> wanted(static_cast<std::size_t>(kernel.num_buffers));
-  const bool has_all = extents.size() == static_cast<std::size_t>(kernel.num_extents);
+  const bool has_all = extents.size() == static_cast<std::size_t>(kernel.num_extents) &&
+                       std::ranges::none_of(extents, [](std::int64_t e) { return e < 0; });
   if (has_all) kernel.bytes(extents.data(), wanted.data());
   if (!has_all || bytes != wanted)
     throw DataLoss(

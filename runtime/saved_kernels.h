@@ -1,6 +1,6 @@
 // The kernels of a saved executable in memory. Only files of runtime/ include this header.
 //
-//   const SavedKernels kernels("net/kernels.so", names);
+//   const SavedKernels kernels(MappedFile::Open("net/kernels.so")->bytes(), names);
 //   kernels.RequireFits(plan, node, 3, {});
 //   kernels.Get(3, {})->Call(buffers, nullptr);
 #ifndef TENON_RUNTIME_SAVED_KERNELS_H_
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tenon/jit/callable.h"
@@ -19,9 +20,10 @@ namespace tenon::runtime {
 // Copies share the code, which stays as long as one of them or a kernel does.
 class SavedKernels {
  public:
-  // The file is whole: the dynamic linker trusts it. Throws DataLoss for what is not a library of
-  // kernels of these names, and FailedPrecondition for a CPU that lacks a feature, naming it.
-  SavedKernels(const std::string& path, const std::vector<std::string>& names);
+  // `library` is the whole file: the dynamic linker trusts it. It is copied. Throws DataLoss for
+  // what is not a library of kernels of these names, FailedPrecondition for a CPU that lacks a
+  // feature, naming it, and ResourceExhausted without memory for the copy.
+  SavedKernels(std::string_view library, const std::vector<std::string>& names);
 
   // Code reads and writes as many bytes as it says, whatever a plan says. Throws DataLoss where the
   // arrays of `node` are others.

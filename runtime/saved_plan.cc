@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/runtime/json_reader.h"
 #include "tenon/runtime/plan_json.h"
 #include "tenon/runtime/saved_program.h"
@@ -121,7 +122,7 @@ SavedPlan ParseSavedPlan(const SavedTexts& texts) {
                   .constants_at = manifest["constants_at"].List(
                       [](const Reader& at) { return static_cast<std::size_t>(at.Integer()); }),
                   .result_names = manifest["results"].List(string),
-                  .threads = manifest["threads"].Int(),
+                  .threads = static_cast<int>(manifest["threads"].Integer(0, jit::kMaxThreads)),
                   .params = ReadMark(files[kParamsFile]),
                   .kernels_file = ReadMark(files[kKernelsFile]),
                   .program = {}};

@@ -19,6 +19,7 @@
 #include "tenon/ir/parse_extents.h"
 #include "tenon/ir/result_names.h"
 #include "tenon/ir/text_format.h"
+#include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/models/registry.h"
 #include "tenon/onnx/model.h"
 #include "tenon/ops/builders.h"
@@ -93,7 +94,7 @@ void CompileArguments::AddTo(CLI::App* command) {
       ->check(WholeNumber(0, 4))
       ->capture_default_str();
   command->add_option("--threads", threads, "threads that a run uses; 0: all cores")
-      ->check(WholeNumber(0, 1024))
+      ->check(WholeNumber(0, jit::kMaxThreads))
       ->capture_default_str();
   command->add_option("--library", library, "which kernels: generated (te), oneDNN or the better")
       ->check(CLI::IsMember({"auto", "te", "onednn"}))

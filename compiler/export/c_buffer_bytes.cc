@@ -1,5 +1,5 @@
-// Sums and products wrap, so no extent leads to undefined behaviour. No array has a size that
-// wraps.
+// Extents come from a file that may lie. A sum or product that overflows is noted, and the size of
+// each buffer becomes -1, which no array has.
 #include "tenon/compiler/export/c_buffer_bytes.h"
 
 #include <unordered_map>
@@ -37,11 +37,11 @@ class Writer {
     const std::string a = Of(binary->a), b = Of(binary->b);
     switch (binary->op) {
       case loop::BinaryOp::kAdd:
-        return Variable(Wrapping(a, "+", b));
+        return Checked("add", a, b);
       case loop::BinaryOp::kSub:
-        return Variable(Wrapping(a, "-", b));
+        return Checked("sub", a, b);
       case loop::BinaryOp::kMul:
-        return Variable(Wrapping(a, "*", b));
+        return Checked("mul", a, b);
       case loop::BinaryOp::kFloorDiv:
         return Variable(StrCat(a, " / ", b, " - (", a, " % ", b, " < 0)"));
       case loop::BinaryOp::kMin:
@@ -58,8 +58,13 @@ class Writer {
     if (is_new) StrAppend(&definitions_, "  const int64_t ", found->second, " = ", value, ";\n");
     return found->second;
   }
-  static std::string Wrapping(const std::string& a, const char* operation, const std::string& b) {
-    return StrCat("(int64_t)((uint64_t)", a, " ", operation, " (uint64_t)", b, ")");
+  std::string Checked(const char* operation, const std::string& a, const std::string& b) {
+    const std::string call = StrCat("__builtin_", operation, "_overflow(", a, ", ", b, ", &");
+    const auto [found, is_new] = variables_.try_emplace(call, StrCat("v", variables_.size()));
+    if (is_new)
+      StrAppend(&definitions_, "  int64_t ", found->second, ";\n  overflows |= ", call,
+                found->second, ");\n");
+    return found->second;
   }
   std::string OfVariable(const Expr& e) const {
     for (std::size_t i = 0; i < function_.scalars.size(); ++i) {
@@ -87,12 +92,14 @@ std::string CBufferBytes(const loop::Function& function, const std::string& name
     const loop::Buffer& buffer = function.buffers[i];
     StrAppend(&text, "  bytes[", i, "] = ", buffer->dtype.bytes(), ";\n");
     for (const Expr& extent : buffer->shape)
-      StrAppend(&text, "  bytes[", i, "] = (int64_t)((uint64_t)bytes[", i, "] * (uint64_t)",
-                writer.Of(extent), ");\n");
+      StrAppend(&text, "  overflows |= __builtin_mul_overflow(bytes[", i, "], ", writer.Of(extent),
+                ", &bytes[", i, "]);\n");
   }
   return StrCat("static void ", name,
-                "(const int64_t* extents, int64_t* bytes) {\n  (void)extents;\n",
-                writer.Definitions(), text, "}\n");
+                "(const int64_t* extents, int64_t* bytes) {\n  (void)extents;\n"
+                "  int overflows = 0;\n",
+                writer.Definitions(), text, "  for (int i = 0; overflows && i < ",
+                function.buffers.size(), "; ++i) bytes[i] = -1;\n}\n");
 }
 
 }  // namespace tenon::compiler

@@ -266,7 +266,7 @@ class ModelWriter {
     std::vector<std::string> results;
     for (const Entry& output : node.outputs) {
       std::vector<std::string> tests;
-      for (const Dim& extent : output.extents) {
+      for (const Dim& extent : output.dims()) {
         if (extent.LowerBound().value_or(0) < 1) tests.push_back(StrCat(Number(extent), " != 0"));
       }
       if (tests.empty()) return "";

@@ -27,6 +27,9 @@ void ParallelFor(ParallelBody body, void* closure, std::int64_t extent);
 void* TakeMemory(std::int64_t bytes);
 void GiveMemory(void* memory);
 
+// The most threads that a run may be given. OpenMP ends the process where it cannot start one.
+inline constexpr int kMaxThreads = 1024;
+
 // The number of threads of parallel loops started by this thread.
 int ParallelThreads();
 

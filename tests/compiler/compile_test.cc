@@ -51,7 +51,7 @@ using Lists = std::vector<std::vector<float>>;
 TEST(CompileErrorTest, ThreadsAreNotNegative) {
   const absl::Status status =
       Compile(Parsed("def @main(%x: Tensor[(3), float32]) { exp(%x) }"), {.threads = -1}).status();
-  EXPECT_EQ(status.message(), "threads is -1; it must be at least 1, or 0 for all cores");
+  EXPECT_EQ(status.message(), "threads is -1; it must be 1 to 1024, or 0 for all cores");
 }
 
 TEST(CompileTest, KernelsAreMadeUnderTheCallersNumberOfThreads) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tenon/ops/builders.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/runtime/saved_plan.h"
 #include "tenon/tests/jit/c_library.h"
@@ -250,12 +251,54 @@ TEST(SavedFilesTest, KernelsThatTakeOtherArraysAreRefused) {
                                          "kernel, tvmgen_default_fused_exp, takes"));
 }
 
+// 2^60 + n rows of four floats have the bytes of n rows where products wrap.
+TEST(SavedFilesTest, ExtentsWhoseBytesOverflowAreRefused) {
+  const SavedFolder saved(
+      passes::InferType(Parsed("def @main(%x: Tensor[(n, 4), float32]) { exp(%x) }\n")));
+  auto manifest = nlohmann::ordered_json::parse(ReadText(saved.File("tenon.json")));
+  auto& operations = manifest["variables"]["operations"];
+  const std::size_t big = operations.size();
+  operations.push_back({"number", std::int64_t{1} << 60});
+  operations.push_back({"add", 0, big});
+  manifest["variables"]["texts"]["lie"] = big + 1;
+  for (auto& node : manifest["nodes"]) {
+    if (node.contains("arguments")) node["arguments"] = {"lie"};
+  }
+  WriteText(saved.File("tenon.json"), manifest.dump());
+  const Executable loaded = ValueOrThrow(LoadExecutable(saved.path())).executable;
+  const auto results = loaded.Run({{"x", NDArray::Zeros({3, 4}, Float32)}});
+  EXPECT_EQ(results.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(results.status().message()), HasSubstr("has other arrays than its"));
+}
+
+TEST(SavedFilesTest, MoreThreadsThanARunMayHaveAreRefused) {
+  const SavedFolder saved;
+  auto manifest = nlohmann::ordered_json::parse(ReadText(saved.File("tenon.json")));
+  manifest["threads"] = 20000;
+  WriteText(saved.File("tenon.json"), manifest.dump());
+  EXPECT_THAT(saved.Failure(), HasSubstr("threads must be a whole number from 0 to 1024"));
+}
+
 TEST(SaveTest, ASavedExecutableIsReplaced) {
   const SavedFolder saved(ModuleNamed("a join"));
   ASSERT_EQ(SaveExecutable(LoweredFor(Network()), StrCat(saved.path(), "/")), absl::OkStatus());
   const Executable loaded = ValueOrThrow(LoadExecutable(saved.path())).executable;
   ASSERT_EQ(loaded.inputs().size(), 1U);
   EXPECT_THAT(loaded.inputs()[0].extents, ElementsAre(2, 3, 13, 17));
+}
+
+// The dynamic linker takes a path that it knows for the library that it has.
+TEST(SaveTest, TheKernelsOfAReplacedExecutableAreNotTakenForTheNewOnes) {
+  const auto times = [](const char* factor) {
+    return Parsed(StrCat("def @main(%x: Tensor[(3), float32]) { multiply(%x, ", factor, ") }\n"));
+  };
+  const SavedFolder saved(times("2f"));
+  const Executable first = ValueOrThrow(LoadExecutable(saved.path())).executable;
+  ASSERT_EQ(SaveExecutable(LoweredFor(times("3f")), saved.path()), absl::OkStatus());
+  const Executable second = ValueOrThrow(LoadExecutable(saved.path())).executable;
+  const NDArray x = NDArray::FromVector<float>({3}, {1, 2, 3});
+  EXPECT_EQ(ValueOrThrow(first.Run({{"x", x}}))[0].data<float>()[2], 6);
+  EXPECT_EQ(ValueOrThrow(second.Run({{"x", x}}))[0].data<float>()[2], 9);
 }
 
 TEST(SaveTest, AnyOtherFolderIsLeftAlone) {

@@ -128,7 +128,7 @@ TEST(ExecutableErrorTest, ThreadsOfASessionAreNotNegative) {
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.message(),
-              "a session of -5 threads; it must be at least 1, or 0 as the executable says");
+              "a session of -5 threads; it must be 1 to 1024, or 0 as the executable says");
   }
 }
 

@@ -113,6 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{kGraphFile, "/nodes/0/inputs", Json::parse("[[0,0,0]]"), "reads node 0; 0 nodes"},
         Damage{kGraphFile, "/heads/0/0", 6, "the results: reads node 6; 6 nodes"},
         Damage{kGraphFile, "/node_row_ptr/1", 0, "node 0 (x): has 0 outputs; it must have 1"},
+        Damage{kGraphFile, "/node_row_ptr/2", 0,
+               "graph.json.node_row_ptr[2] must be a whole number from 1"},
         Damage{kGraphFile, "/node_row_ptr/6", 900, "has 7 items; item 7 is missing"},
         Damage{kGraphFile, "/attrs/dltype/1/0", "float7",
                "graph.json.attrs.dltype[1][0] is no type of elements"},

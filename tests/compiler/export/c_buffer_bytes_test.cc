@@ -25,11 +25,15 @@ TEST(CBufferBytesTest, OperationsAreVariables) {
   EXPECT_EQ(CBufferBytes(FunctionOver(n, loop::FloorDiv(n * 3, 2) + n * 3), "bytes"),
             "static void bytes(const int64_t* extents, int64_t* bytes) {\n"
             "  (void)extents;\n"
-            "  const int64_t v0 = (int64_t)((uint64_t)extents[0] * (uint64_t)INT64_C(3));\n"
+            "  int overflows = 0;\n"
+            "  int64_t v0;\n"
+            "  overflows |= __builtin_mul_overflow(extents[0], INT64_C(3), &v0);\n"
             "  const int64_t v1 = v0 / INT64_C(2) - (v0 % INT64_C(2) < 0);\n"
-            "  const int64_t v2 = (int64_t)((uint64_t)v1 + (uint64_t)v0);\n"
+            "  int64_t v2;\n"
+            "  overflows |= __builtin_add_overflow(v1, v0, &v2);\n"
             "  bytes[0] = 4;\n"
-            "  bytes[0] = (int64_t)((uint64_t)bytes[0] * (uint64_t)v2);\n"
+            "  overflows |= __builtin_mul_overflow(bytes[0], v2, &bytes[0]);\n"
+            "  for (int i = 0; overflows && i < 1; ++i) bytes[i] = -1;\n"
             "}\n");
 }
 
