@@ -127,6 +127,13 @@ std::vector<loop::Var> PositiveExtents(const std::vector<te::Tensor>& args) {
   return positive;
 }
 
+// What schedules read of a target. Kernels that differ by it are cached apart.
+std::string FactsText(const Target& target) {
+  return StrCat(target.cpu, " ", target.vector_registers, "*", target.vector_bytes, " ",
+                target.l1_bytes, " ", target.l2_bytes, " ", target.l3_bytes, " ", target.line_bytes,
+                " ", target.cores);
+}
+
 }  // namespace
 
 loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::Tensor>& outputs,
@@ -164,8 +171,9 @@ loop::Function LowerOutputs(std::vector<te::Tensor> args, const std::vector<te::
   };
   loop::Function function = schedule::SignatureOf(args, name);
   function.body = loop::Body(make);
-  function.origin =
-      StrCat(options.generic ? "generic " : "", options.blocks_sums ? "blocks " : "", *origin);
+  function.origin = StrCat(FactsText(options.target), options.generic ? " generic" : "",
+                           options.reassociate_sums ? "" : " in order",
+                           options.blocks_sums ? " blocks " : " ", *origin);
   return function;
 }
 

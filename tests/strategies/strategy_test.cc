@@ -86,6 +86,28 @@ TEST(StrategyTest, AKernelThatIsDeferredIsTheOneThatIsLoweredAtOnce) {
   }
 }
 
+// Schedules read caches and cores, so code in the cache is for these alone.
+TEST(StrategyTest, AnOriginSaysWhatTheScheduleReadsOfTheTarget) {
+  const ir::Module module =
+      Parsed("def @main(%x: Tensor[(1024, 3072), float32]) { sum(%x, axis=[0]) }");
+  const LoweredKernel kernel = ValueOrThrow(Lower(module)).kernels.at(0);
+  const auto origin = [&](const Target& target) {
+    const Choice choice =
+        Choose({.function = kernel.function.As<ir::FunctionNode>(), .name = "f", .constants = {{}}},
+               {.library = LibraryChoice::kTe, .lowering = {.target = target, .defer = true}});
+    return std::get<loop::Function>(choice.built.kernel).origin;
+  };
+  const Target host = jit::HostTarget();
+  EXPECT_EQ(origin(host), origin(host));
+  for (const auto change :
+       {+[](Target* t) { t->cores += 7; }, +[](Target* t) { t->l1_bytes /= 2; },
+        +[](Target* t) { t->l2_bytes *= 2; }, +[](Target* t) { t->l3_bytes *= 2; }}) {
+    Target other = host;
+    change(&other);
+    EXPECT_NE(origin(other), origin(host));
+  }
+}
+
 // --- choice
 
 TEST(StrategyTest, ProductsThatGeneratedCodeMakesFasterAreGenerated) {
