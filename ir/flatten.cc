@@ -2,15 +2,31 @@
 
 namespace tenon::ir {
 
-std::vector<Type> Flatten(const Type& type) {
+namespace {
+
+void AddLeaves(const Type& type, std::vector<Type>* leaves) {
   const auto* tuple = type.As<TupleTypeNode>();
-  if (tuple == nullptr) return {type};
-  std::vector<Type> fields;
-  for (const Type& field : tuple->fields) {
-    const std::vector<Type> inner = Flatten(field);
-    fields.insert(fields.end(), inner.begin(), inner.end());
+  if (tuple == nullptr) {
+    leaves->push_back(type);
+  } else {
+    for (const Type& field : tuple->fields) AddLeaves(field, leaves);
   }
-  return fields;
+}
+
+std::size_t NumLeaves(const Type& type) {
+  const auto* tuple = type.As<TupleTypeNode>();
+  if (tuple == nullptr) return 1;
+  std::size_t count = 0;
+  for (const Type& field : tuple->fields) count += NumLeaves(field);
+  return count;
+}
+
+}  // namespace
+
+std::vector<Type> Flatten(const Type& type) {
+  std::vector<Type> leaves;
+  AddLeaves(type, &leaves);
+  return leaves;
 }
 
 std::set<std::string> SymbolsOf(const Type& type) {
@@ -26,8 +42,8 @@ std::set<std::string> SymbolsOf(const Type& type) {
 LeafRange LeavesOfField(const Type& tuple, int field) {
   const auto& fields = tuple.As<TupleTypeNode>()->fields;
   const auto at = static_cast<std::size_t>(field);
-  LeafRange range{.count = Flatten(fields[at]).size()};
-  for (std::size_t i = 0; i < at; ++i) range.begin += Flatten(fields[i]).size();
+  LeafRange range{.count = NumLeaves(fields[at])};
+  for (std::size_t i = 0; i < at; ++i) range.begin += NumLeaves(fields[i]);
   return range;
 }
 

@@ -131,4 +131,10 @@ std::string Lexer::GlobalText(const std::string& name) {
   return "@" + attrs::ToText(attrs::Value(name));
 }
 
+std::string Lexer::NameText(const std::string& name) {
+  const bool is_plain = !name.empty() && IsLetter(name[0]) &&
+                        Lexer(name, "").NameLength(0, /*with_dots=*/true) == name.size();
+  return is_plain ? name : attrs::ToText(attrs::Value(name));
+}
+
 }  // namespace tenon::ir

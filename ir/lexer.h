@@ -39,6 +39,8 @@ class Lexer {
 
   // How a function is written: @name, or @"any name" where the name has characters that end one.
   static std::string GlobalText(const std::string& name);
+  // How an attribute of a function is named: name, or "any name".
+  static std::string NameText(const std::string& name);
 
   // Throws InvalidArgument for a character, a string or a comment that it cannot read.
   Token Next();

@@ -193,10 +193,17 @@ Metadata ReadGraph(const json& root, const std::string& kind_of_constants) {
   const json& map = At(nodes, IndexOf(root.at("root")), "node");
   const json none = json::array();
   const json& kinds = map.contains("keys") ? map.at("keys") : none;
+  std::size_t num_entries = 0;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const auto kind = kinds[i].get<std::string>();
     const json& list = At(nodes, IndexOf(At(map.at("data"), i, "entry")), "node");
     const json& entries = list.contains("data") ? list.at("data") : none;
+    // Each entry has a node of its own. Lists that several kinds name would let a small text ask
+    // for much memory.
+    num_entries += entries.size();
+    if (num_entries > nodes.size())
+      throw InvalidArgument(StrCat("the metadata section lists ", num_entries,
+                                   " entries and has only ", nodes.size(), " nodes"));
     for (const json& entry : entries) {
       const json& node = At(nodes, IndexOf(entry), "node");
       if (kind == kind_of_constants) {

@@ -107,7 +107,9 @@ Expr Parser::FunctionAfter(const Token& at) {
       has_devices = has_devices || !device.empty();
       devices.emplace_back(std::move(device));
     } else {
-      const Token name = ExpectKind(TokenKind::kName, "a parameter (%name) or an attribute");
+      const Token name = token_.kind == TokenKind::kString
+                             ? Advance()
+                             : ExpectKind(TokenKind::kName, "a parameter (%name) or an attribute");
       Expect("=", "after the name of an attribute");
       attrs[name.text == kVirtualDevice ? "result_device" : name.text] = AttributeValue();
     }

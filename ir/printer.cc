@@ -187,13 +187,20 @@ class Printer {
       if (name == kParamDevices && !devices.empty()) continue;
       if (name == kResultDevice) result_device = metadata_.DeviceReference(value);
       if (name == kResultDevice && !result_device.empty()) continue;
-      StrAppend(&params, params.empty() ? "" : ", ", name, "=", attrs::ToText(value));
+      StrAppend(&params, params.empty() ? "" : ", ", Lexer::NameText(name), "=",
+                AttributeText(value));
     }
     if (!result_device.empty())
       StrAppend(&params, params.empty() ? "" : ", ", kVirtualDevice, "=", result_device);
     std::string text = StrCat("(", params, ")");
     if (function.ret_type) StrAppend(&text, " -> ", ToString(function.ret_type));
     return StrCat(text, " {\n", Indented(ScopeText(function.body, places_.inner.at(e))), "\n}");
+  }
+
+  // Attributes of a function have no schema that says that a text is a type.
+  static std::string AttributeText(const attrs::Value& value) {
+    const auto* type = value.As<DataType>();
+    return type == nullptr || type->is_void() ? attrs::ToText(value) : type->ToString();
   }
 
   std::string AttrsText(const attrs::Attrs& attrs) {
@@ -232,7 +239,10 @@ class Printer {
   }
 
   static std::string TypeComment(const Expr& e) {
-    return e.checked_type() ? StrCat(" /* ty=", ToString(e.checked_type()), " */") : "";
+    if (!e.checked_type()) return "";
+    const std::string type = ToString(e.checked_type());
+    // The name of an extent may end a comment.
+    return type.find("*/") == std::string::npos ? StrCat(" /* ty=", type, " */") : "";
   }
 
   const Expr root_;

@@ -31,6 +31,9 @@ using ir::FunctionNode;
 // The most calls of literals inside each other. Types bound their number, but they need not be
 // known yet.
 constexpr int kMaxLiterals = 1000;
+// The most expressions of inlined bodies: functions that call each other twice double with each
+// level.
+constexpr std::size_t kMaxInlined = 1 << 20;
 
 std::vector<std::string> GlobalsOf(const Expr& function) {
   std::vector<std::string> names;
@@ -250,8 +253,16 @@ class Inliner {
       const std::string& name = call->callee.As<ir::GlobalVarNode>()->name;
       const auto& callee = *module_.Get(name).As<FunctionNode>();
       called_.insert(name);
-      if (!callee.HasAttr("Compiler") || rule_ == InlineRule::kAll)
-        return OfCall(callee, *call, frame.literals);
+      if (!callee.HasAttr("Compiler") || rule_ == InlineRule::kAll) {
+        Frame inlined = OfCall(callee, *call, frame.literals);
+        num_inlined_ += inlined.nodes.size();
+        if (num_inlined_ > kMaxInlined)
+          throw InvalidArgument(StrCat("the calls of @", name,
+                                       " and other functions become more than ", kMaxInlined,
+                                       " expressions when they are inlined"))
+              .At(original.span());
+        return inlined;
+      }
       const auto flat = flat_.find(name);
       if (flat == flat_.end()) return OfFunction(name);
       Finish(frame,
@@ -332,6 +343,7 @@ class Inliner {
   const InlineRule rule_;
   std::unordered_set<std::string> inlinable_, called_;
   std::unordered_map<std::string, Expr> flat_;
+  std::size_t num_inlined_ = 0;
   std::unordered_set<Expr, ir::ExprHash> tuples_;  // with a function in them, at any depth
 };
 

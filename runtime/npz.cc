@@ -117,6 +117,7 @@ NamedArrays Read(std::string_view bytes) {
   std::size_t entry = NumberAt(bytes, end + 16, 4);
   NamedArrays arrays;
   std::set<std::string> names;
+  std::uint64_t stored = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     if (NumberAt(bytes, entry, 4) != kEntryMark)
       throw DataLoss(StrCat("the archive's directory has no entry ", i, " of ", count));
@@ -126,6 +127,10 @@ NamedArrays Read(std::string_view bytes) {
     if (!names.insert(name).second)
       throw InvalidArgument(StrCat("the archive has two arrays ", name));
     arrays.emplace_back(name, ReadEntry(bytes, entry, name));
+    // Entries that share bytes would let a small file ask for much memory.
+    stored += NumberAt(bytes, entry + 20, 4);
+    if (stored > bytes.size())
+      throw DataLoss(StrCat("the arrays up to ", name, " take more bytes than the archive has"));
     entry +=
         kEntryBytes + name_bytes + NumberAt(bytes, entry + 30, 2) + NumberAt(bytes, entry + 32, 2);
   }

@@ -209,6 +209,17 @@ INSTANTIATE_TEST_SUITE_P(
                 "test.relay:1:46: the metadata section has 0 constants; there is no 0"}),
     [](const auto& info) { return info.param.name; });
 
+// Otherwise a small text could ask for any amount of memory.
+TEST(MetadataErrorTest, AListThatManyKindsNameIsRefused) {
+  EXPECT_THAT(std::string(StatusWith(R"({"root":1,"nodes":[{"type_key":""},)"
+                                     R"({"type_key":"Map","keys":["a","a","a"],"data":[2,2,2]},)"
+                                     R"({"type_key":"Array","data":[3,3]},)"
+                                     R"({"type_key":"runtime.String","repr_str":"x"}],)"
+                                     R"("b64ndarrays":[]})")
+                              .message()),
+              HasSubstr("the metadata section lists 6 entries and has only 4 nodes"));
+}
+
 // As every error of the text.
 TEST(MetadataErrorTest, DamageIsPlacedInTheText) {
   EXPECT_THAT(std::string(StatusWith("[1]").message()), StartsWith("test.relay:3:"));

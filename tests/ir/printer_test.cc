@@ -4,6 +4,7 @@
 
 #include "tenon/ir/structural.h"
 #include "tenon/ir/text_format.h"
+#include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/tests/relay_text.h"
 
@@ -190,6 +191,29 @@ TEST(PrinterTest, FreeVariablesAreDeclared) {
 }
 
 TEST(PrinterTest, AModuleWithoutFunctionsIsItsVersion) { EXPECT_EQ(Print(Module()), kVersion); }
+
+// Attributes come from other formats, too.
+TEST(PrinterTest, AttributesOfFunctionsReadBackUnderAnyNameAndAsTypes) {
+  const Var x = Var::Make("x", TensorType({3}, Float32));
+  const Module module =
+      Module().With("main", Function::Make({x}, x, Type(),
+                                           {{"my attr", attrs::Value(std::int64_t{1})},
+                                            {"t", attrs::Value(Float32)},
+                                            {"", attrs::Value(std::string("float32"))}}));
+  const std::string text = Print(module);
+  EXPECT_THAT(text, HasSubstr("\"\"=\"float32\", \"my attr\"=1, t=float32)"));
+  EXPECT_TRUE(StructuralEqual(Parse(text), module)) << text;
+}
+
+// The names of extents come from other formats, too.
+TEST(PrinterTest, ATypeThatWouldEndItsCommentIsLeftOut) {
+  const Type type = TensorType({Dim::Symbol("a*/b"), 4}, Float32);
+  const Var x = Var::Make("x", type);
+  const Expr call = ops::Exp(x);
+  const Module module = Module::FromExpr(WithChildren(call, Children(call), type));
+  const std::string text = Print(module);
+  EXPECT_TRUE(StructuralEqual(Parse(text), module)) << text;
+}
 
 }  // namespace
 }  // namespace tenon::ir

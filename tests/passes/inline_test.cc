@@ -156,6 +156,21 @@ TEST(InlineAllTest, FunctionsThatAreHandedOnWithoutEndAreRefused) {
               testing::HasSubstr("functions are handed to functions in more than 1000 levels"));
 }
 
+// Each of 25 functions calls the one below it twice.
+TEST(InlineAllTest, CallsThatDoubleWithEachLevelAreRefused) {
+  std::string text =
+      "def @main(%x: Tensor[(2), float32]) { @f25(%x) }\n"
+      "def @f0(%x: Tensor[(2), float32]) { exp(%x) }\n";
+  for (int i = 1; i <= 25; ++i) {
+    const std::string callee = StrCat("@f", i - 1);
+    StrAppend(&text, "def @f", i, "(%x: Tensor[(2), float32]) { ", callee, "(", callee,
+              "(%x)) }\n");
+  }
+  const ir::Module module = Parse(text);
+  EXPECT_THAT(std::string(ErrorOf([&] { Inline(module, InlineRule::kAll); }).message()),
+              testing::HasSubstr("become more than 1048576 expressions when they are inlined"));
+}
+
 // Neither the stack nor the time of a body for each function on the way is there for this.
 TEST(InlineAllTest, AChainOfAHundredThousandFunctionsIsInlined) {
   constexpr int kFunctions = 100'000;

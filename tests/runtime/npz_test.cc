@@ -86,6 +86,25 @@ TEST_F(NpzTest, ManyZerosAreAFewBytes) {
   EXPECT_TRUE((*arrays)[0].second.SameBytes(zeros));
 }
 
+// Otherwise a small file could ask for any amount of memory.
+TEST_F(NpzTest, EntriesThatShareTheirBytesAreRefused) {
+  const std::string bytes = ZipOf(
+      {{"z.npy", NpyOf(NDArray::FromVector<std::uint8_t>({400}, std::vector<std::uint8_t>(400)))}});
+  const std::size_t begin = bytes.find("PK\x01\x02"), end = bytes.find("PK\x05\x06");
+  std::string entries;
+  for (const char name : {'a', 'b', 'c'}) {
+    std::string entry = bytes.substr(begin, end - begin);
+    entry[46] = name;
+    entries += entry;
+  }
+  std::string close = bytes.substr(end);
+  close.replace(8, 8,
+                LittleEndian(3, 2) + LittleEndian(3, 2) +
+                    LittleEndian(static_cast<std::uint32_t>(entries.size()), 4));
+  EXPECT_THAT(RefusalOf(bytes.substr(0, begin) + entries + close),
+              HasSubstr("the arrays up to b take more bytes than the archive has"));
+}
+
 TEST_F(NpzTest, OtherMethodsOfCompressionAreRefused) {
   std::string bytes = Archive();
   // The method of the first entry of the directory.
