@@ -42,7 +42,9 @@ std::string Quoted(std::string_view text) {
 bool operator==(const Value& a, const Value& b) {
   const double* x = a.As<double>();
   const double* y = b.As<double>();
-  if (x != nullptr && y != nullptr) return *x == *y || (std::isnan(*x) && std::isnan(*y));
+  // 1 / -0.0 is another number than 1 / 0.0.
+  if (x != nullptr && y != nullptr)
+    return (*x == *y && std::signbit(*x) == std::signbit(*y)) || (std::isnan(*x) && std::isnan(*y));
   return a.data == b.data;
 }
 

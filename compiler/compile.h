@@ -114,7 +114,7 @@ absl::StatusOr<Lowered> LowerKernels(const ir::Module& module, const CompileOpti
 absl::StatusOr<Executable> Link(const Lowered& lowered, const CompileOptions& options = {});
 // Compiles generated code into the folder `options.cache_dir`, where it is not there yet: of all
 // functions those from number `part` on, in steps of `parts`. Says how many these are. Errors:
-// InvalidArgument where the options name no folder.
+// InvalidArgument where the options name no folder, and unless 0 <= part < parts.
 absl::StatusOr<int> FillCache(const Lowered& lowered, const CompileOptions& options, int part = 0,
                               int parts = 1);
 // Lowers and links.

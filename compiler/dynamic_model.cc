@@ -1,7 +1,9 @@
 #include "tenon/compiler/dynamic_model.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/compiler/symbolic/hot_shapes.h"
 #include "tenon/compiler/symbolic/named_extents.h"
+#include "tenon/passes/declared_limits.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/runtime/input_symbols.h"
 #include "tenon/support/error.h"
@@ -35,10 +38,19 @@ void Check(const DynamicModel::Options& options) {
   }
 }
 
+// What the module declares of its variables.
+std::vector<ExtentCondition> LimitsOf(const ir::Module& typed) {
+  std::vector<ExtentCondition> limits;
+  std::ranges::copy_if(
+      passes::ConditionsOf(typed), std::back_inserter(limits),
+      [](const ExtentCondition& condition) { return condition.needed_by == passes::kLimitsOwner; });
+  return limits;
+}
+
 // What hot shapes are compiled from, and how runs are told from each other.
 struct Hot {
   Hot(ir::Module module, const Executable& common, const DynamicModel::Options& options)
-      : symbols(common.inputs()),
+      : symbols(common.inputs(), LimitsOf(module)),
         shapes({.after = options.hot_after, .most = options.hot_shapes},
                [module = std::move(module), compile = options.compile](const Dim::Values& extents) {
                  return Compile(compiler::WithExtents(module, extents).module, compile);

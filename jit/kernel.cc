@@ -344,6 +344,8 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
 absl::StatusOr<int> FillCache(std::span<const loop::Function> functions,
                               const CompileOptions& options, int part, int parts) {
   return CatchErrors([&] {
+    if (part < 0 || part >= parts)
+      throw InvalidArgument(StrCat("part ", part, " of ", parts, "; parts are counted from 0"));
     RequireRunsHere(options.target);
     (void)MakeMachineCode(
         functions, FinalsOf(functions, options), options, *OrcSession::Shared(),

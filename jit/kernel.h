@@ -114,7 +114,7 @@ absl::StatusOr<std::vector<Kernel>> CompileAll(std::span<const loop::Function> f
 
 // Compiles into the folder of the cache what it lacks of the functions from number `part` on, in
 // steps of `parts`, and says how many these are. Code that functions share is compiled with the
-// first of them. Errors: those of CompileAll.
+// first of them. Errors: those of CompileAll, and InvalidArgument unless 0 <= part < parts.
 absl::StatusOr<int> FillCache(std::span<const loop::Function> functions,
                               const CompileOptions& options, int part, int parts);
 

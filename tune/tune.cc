@@ -89,10 +89,13 @@ class Tuning {
     return std::chrono::duration<double>(end_ - Clock::now()).count() - ModelRaceSeconds();
   }
 
-  // A worker that has not introduced itself yet may have something to do.
+  // A worker that has not introduced itself yet may have something to do. One that hangs before it
+  // does is not waited for without end.
   bool IsAnythingUnderWay() const {
+    const bool may_come =
+        !IsStopped() && Clock::now() < end_ + std::chrono::duration<double>(kSettleS);
     return std::ranges::any_of(hands_, [&](const Hand& hand) {
-      return hand.job.has_value() || (hand.kind == nullptr && !hand.lost && !IsStopped());
+      return hand.job.has_value() || (hand.kind == nullptr && !hand.lost && may_come);
     });
   }
 

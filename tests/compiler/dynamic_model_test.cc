@@ -1,5 +1,8 @@
 #include "tenon/compiler/dynamic_model.h"
 
+#include <chrono>
+#include <thread>
+
 #include "tenon/tests/strategies/graph_testing.h"
 
 namespace tenon {
@@ -111,6 +114,19 @@ TEST(DynamicModelTest, ErrorsNameTheInputAndWhatIsAllowed) {
                 AllOf(HasSubstr("'x' is float64"), HasSubstr("it must be float32")));
     EXPECT_EQ(model.statistics().common, 0U) << "a run that is refused does not count";
   }
+}
+
+TEST(DynamicModelTest, LimitsHoldForHotShapes) {
+  const DynamicModel model = ValueOrThrow(
+      DynamicModel::Make(Parsed("def @main(%x: Tensor[(n, 4), float32], limits=\"n <= 5\") {"
+                                "  add(%x, %x) }"),
+                         {.compile = {.threads = 1}, .hot_after = 1}));
+  // Some more than a compile in the background takes.
+  for (int run = 0; run < 20; ++run) {
+    EXPECT_THAT(MessageOf(model, {{"x", Random({6, 4}, 1)}}), HasSubstr("the model needs n <= 5"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(model.statistics().hot_compiled, 0U);
 }
 
 TEST(DynamicModelTest, ErrorsOfTheCompileAreReported) {

@@ -263,5 +263,17 @@ TEST(KernelCacheTest, AMissingFunctionIsRefusedWhateverTheCacheHolds) {
   EXPECT_THAT(folder.files(), IsEmpty());
 }
 
+TEST(KernelCacheTest, APartThatIsNoneIsRefused) {
+  const ScratchFolder folder;
+  const CompileOptions options{.cache_dir = folder.path()};
+  const std::vector<loop::Function> functions = {Adding(1)};
+  for (const auto& [part, parts] : {std::pair(0, 0), std::pair(-1, 2), std::pair(2, 2)}) {
+    const absl::StatusOr<int> filled = FillCache(functions, options, part, parts);
+    EXPECT_EQ(filled.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(filled.status().message()), HasSubstr("parts are counted from 0"));
+  }
+  EXPECT_THAT(folder.files(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace tenon::jit
