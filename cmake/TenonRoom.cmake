@@ -109,6 +109,12 @@ if(TENON_SANITIZE)
   target_link_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
 
+# What is counted is the code of the rooms: their tests are compiled as ever, and link the runtime that counts.
+if(TENON_COVERAGE)
+  set(TENON_COUNTED -fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
+endif()
+
 # Headers of others that most files include: parsed once for all rooms, and once for all tests. Headers of Tenon are not
 # among them, so that a change of one compiles what includes it and no more.
 set(TENON_COMMON_HEADERS <absl/status/statusor.h> <absl/strings/str_cat.h> <algorithm> <array> <atomic> <chrono> <cmath>
@@ -166,6 +172,7 @@ function(tenon_room name)
   set_target_properties(tenon_${name} PROPERTIES EXPORT_NAME ${name})
   target_link_libraries(tenon_${name} PUBLIC tenon_options ${ROOM_DEPS}
                                       PRIVATE $<BUILD_INTERFACE:tenon_private_options> ${ROOM_PRIVATE_DEPS})
+  target_compile_options(tenon_${name} PRIVATE ${TENON_COUNTED})
   if(ROOM_QUICK)
     tenon_compile_quickly(tenon_${name})
   elseif(NOT ROOM_PRECOMPILE)
