@@ -65,6 +65,16 @@ struct OnnxModel::State {
 
 namespace {
 
+// As a limit of @main has it.
+std::string TextOf(const ExtentCondition& condition) {
+  const auto side = [](const ir::Dim& dim) {
+    const std::string list = ir::ToText({dim});
+    return list.substr(1, list.size() - 2);
+  };
+  const bool is_equal = condition.kind == ExtentCondition::Kind::kEqual;
+  return StrCat(side(condition.a), is_equal ? " == " : " <= ", side(condition.b));
+}
+
 class Importer {
  public:
   Importer(const onnx::GraphProto& graph, GraphImporter::Meaning meaning, NamedValues values,
@@ -90,9 +100,9 @@ class Importer {
     }
     LoopFunctions loops;
     if (options_.control_flow) meaning_.loops = &loops;
-    std::vector<Expr> outputs = GraphImporter(std::move(meaning_), options_.evaluate,
-                                              {.folding = ops::FoldingBudget(bytes)})
-                                    .Import(graph_, std::move(values_));
+    GraphImporter importer(std::move(meaning_), options_.evaluate,
+                           {.folding = ops::FoldingBudget(bytes)});
+    std::vector<Expr> outputs = importer.Import(graph_, std::move(values_));
     if (outputs.empty()) throw InvalidArgument("the graph has no outputs");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (outputs[i].checked_type().As<ir::TensorTypeNode>() == nullptr)
@@ -101,9 +111,11 @@ class Importer {
     }
     const Expr result = outputs.size() == 1 ? outputs[0] : ir::Tuple::Make(std::move(outputs));
     ir::ModuleBuilder module;
+    std::vector<std::string> limits;
+    if (options_.symbolic) limits = options_.limits;
+    for (const ExtentCondition& limit : importer.limits()) limits.push_back(TextOf(limit));
     ir::FunctionAttrs attrs;
-    if (!options_.limits.empty() && options_.symbolic)
-      attrs[passes::kLimits] = attrs::Value(StrJoin(options_.limits, ", "));
+    if (!limits.empty()) attrs[passes::kLimits] = attrs::Value(StrJoin(limits, ", "));
     const Expr main = ir::Function::Make(params_, result, ir::Type(), std::move(attrs));
     (void)passes::DeclaredLimits(*main.As<ir::FunctionNode>());  // refuses what is none
     module.Set("main", main);

@@ -1,6 +1,6 @@
 // When its condition is known, a branch is chosen at import; else it is an if of the module. Where
 // branches give other things than tensors, both are computed and one is selected, element by
-// element.
+// element. What else an If by extents may become is in graph_outcomes.cc.
 //
 // A loop or scan of few turns is unrolled: its turns fuse with each other, and each may have types
 // of its own. Any other is a function that calls itself (loop_function.h), unless its turns change
@@ -10,6 +10,7 @@
 #include <exception>
 #include <functional>
 
+#include "tenon/onnx/convert/branches.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/list_loop.h"
 #include "tenon/onnx/convert/loop_function.h"
@@ -51,23 +52,6 @@ std::vector<Expr> BranchOfUnknown(const Node& node, const Expr& condition,
                WayToFix(condition)));
     throw;
   }
-}
-
-std::vector<Expr> BranchAtRunTime(const Node& node, const Expr& condition,
-                                  const std::vector<Expr>& yes, const std::vector<Expr>& no) {
-  std::vector<ir::Type> types;
-  for (const Expr& value : yes) types.push_back(value.checked_type());
-  const ir::Type type = ir::TupleType(types);
-  const Expr result = ir::If::Make(condition, ir::Tuple::Make(yes, node.span(), type),
-                                   ir::Tuple::Make(no, node.span(), type), node.span(), type);
-  std::vector<Expr> outputs;
-  for (std::size_t i = 0; i < yes.size(); ++i) {
-    outputs.push_back(
-        MadeOf(node, ir::TupleGetItem::Make(result, static_cast<int>(i), node.span(), types[i]),
-               {yes[i], no[i]}));
-    node.extents().Add(outputs.back());
-  }
-  return outputs;
 }
 
 std::vector<Expr> If(Node& node) {

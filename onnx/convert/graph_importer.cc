@@ -145,8 +145,19 @@ std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValu
   scopes_.push_back({std::move(values)});
   const AtEnd leave([this] { scopes_.pop_back(); });
   if (is_model && meaning_.missing != nullptr) scopes_.back().refusals.Add(*meaning_.missing);
-  for (const onnx::NodeProto& node : graph.node()) ConvertOrGoOn(node, graph);
+  return ImportFrom(graph, 0);
+}
+
+std::vector<Expr> GraphImporter::ImportFrom(const onnx::GraphProto& graph, int first) {
+  for (int i = first; i < graph.node_size(); ++i) {
+    if (const std::optional<ExtentTest> test = OpenTest(graph.node(i))) {
+      if (Converts(graph.node(i))) continue;
+      if (auto outputs = WithEachOutcome(graph, i, *test)) return *std::move(outputs);
+    }
+    ConvertOrGoOn(graph.node(i), graph);
+  }
   const Refusals& refusals = scopes_.back().refusals;
+  const bool is_model = scopes_.size() == 1 && calls_.empty();
   if (!refusals.empty()) refusals.ThrowIfAny(is_model ? "the model" : "the graph");
   std::vector<Expr> outputs;
   for (const onnx::ValueInfoProto& output : graph.output()) {
@@ -236,23 +247,28 @@ std::vector<Expr> GraphImporter::OutputsOf(const onnx::NodeProto& proto,
   }
   if (handler.function != nullptr) return Expand(*handler.function, proto, inputs);
   std::optional<std::unordered_set<Expr, ir::ExprHash>> around;
-  Node node(
+  Node node = NodeOf(proto, inputs, &around);
+  const std::vector<Expr> outputs =
+      handler.converter != nullptr ? (*handler.converter)(node) : ConvertCustom(handler.op, node);
+  node.RequireAllHandled();
+  KeepNarrowTypes(node, outputs);
+  return outputs;
+}
+
+Node GraphImporter::NodeOf(const onnx::NodeProto& proto, const std::vector<Expr>& inputs,
+                           std::optional<std::unordered_set<Expr, ir::ExprHash>>* around) {
+  return Node(
       proto, meaning_.opset, inputs, evaluate_, &budget_,
       {.inline_graph = [this](const onnx::GraphProto& graph,
                               const std::vector<Expr>& values) { return Inline(graph, values); },
        .narrow = &meaning_.narrow,
        .loops = meaning_.loops,
        .is_around =
-           [&](const Expr& value) {
-             if (!around) around = NamedExprs();
-             return around->contains(value);
+           [this, around](const Expr& value) {
+             if (!*around) *around = NamedExprs();
+             return (*around)->contains(value);
            },
        .extents = &extents_});
-  const std::vector<Expr> outputs =
-      handler.converter != nullptr ? (*handler.converter)(node) : ConvertCustom(handler.op, node);
-  node.RequireAllHandled();
-  KeepNarrowTypes(node, outputs);
-  return outputs;
 }
 
 std::unordered_set<Expr, ir::ExprHash> GraphImporter::NamedExprs() const {
@@ -333,6 +349,7 @@ void GraphImporter::Convert(const onnx::NodeProto& proto) {
       inputs.push_back(*found);
     }
     CountOne();
+    Decide(proto, &inputs);
     const std::vector<Expr> outputs = OutputsOf(proto, inputs);
     AddExtents(proto, outputs);
     for (int i = 0; i < proto.output_size(); ++i) {

@@ -19,6 +19,7 @@
 
 #include "onnx/onnx_pb.h"
 #include "tenon/ir/expr.h"
+#include "tenon/onnx/convert/known_condition.h"
 #include "tenon/onnx/convert/loop_function.h"
 #include "tenon/onnx/convert/node.h"
 #include "tenon/onnx/convert/refusals.h"
@@ -49,6 +50,9 @@ class GraphImporter {
   // InvalidArgument or Unimplemented, naming the node, or all nodes that are refused, as far as the
   // types of what these read are known.
   std::vector<Expr> Import(const onnx::GraphProto& graph, NamedValues values);
+  // What the graph that was imported needs of the variables of its inputs, besides what its
+  // operators say.
+  const std::vector<ExtentCondition>& limits() const { return limits_; }
 
  private:
   // A graph that is being imported.
@@ -59,6 +63,34 @@ class GraphImporter {
   };
 
   const Expr* Find(const std::string& name) const;
+  // The outputs of the innermost graph, whose nodes before `first` are converted.
+  std::vector<Expr> ImportFrom(const onnx::GraphProto& graph, int first);
+  // The node with its surroundings; `around` keeps what it has asked for.
+  Node NodeOf(const onnx::NodeProto& proto, const std::vector<Expr>& inputs,
+              std::optional<std::unordered_set<Expr, ir::ExprHash>>* around);
+
+  // --- graph_outcomes.cc
+  // What an If asks of extents where only a run knows the answer; nothing for other nodes, and
+  // where no more Ifs are decided for the rest of a graph.
+  std::optional<ExtentTest> OpenTest(const onnx::NodeProto& proto) const;
+  // Makes the condition of an If a constant where it follows from what is taken for granted.
+  void Decide(const onnx::NodeProto& proto, std::vector<Expr>* inputs) const;
+  // Whether the node is converted and not refused.
+  bool Converts(const onnx::NodeProto& proto);
+  struct Outcome {
+    std::vector<Expr> outputs;
+    std::vector<ExtentCondition> limits;
+  };
+  // Of the innermost graph where the fact holds. Nothing where it is refused.
+  std::optional<Outcome> OutcomeOf(const onnx::GraphProto& graph, int first,
+                                   const ExtentFact& fact);
+  // The outputs of the innermost graph, whose node `at` is an If that is not imported as such.
+  // Nothing where that does not help.
+  std::optional<std::vector<Expr>> WithEachOutcome(const onnx::GraphProto& graph, int at,
+                                                   const ExtentTest& test);
+  // Whether runs in which the fact does not hold are refused.
+  bool Demand(const ExtentFact& fact, const std::vector<Expr>& outputs);
+
   void Convert(const onnx::NodeProto& proto);
   // The same; a refusal is kept for the end of the graph.
   void ConvertOrGoOn(const onnx::NodeProto& proto, const onnx::GraphProto& graph);
@@ -95,6 +127,8 @@ class GraphImporter {
   ImportBudget budget_;
   std::size_t converted_ = 0;
   KnownExtents extents_;
+  std::vector<ExtentFact> facts_;  // those taken for granted, the innermost last
+  std::vector<ExtentCondition> limits_;
   std::map<std::string, std::string> origins_;  // of extents that values decide, by variable: nodes
 };
 

@@ -26,48 +26,117 @@ Known IsPositive(const Dim& difference) {
   return std::nullopt;
 }
 
-Known Not(const Known& known) { return known ? Known(!*known) : std::nullopt; }
-
-Known IsEqual(const Dim& a, const Dim& b) {
-  if (a == b) return true;
-  return IsPositive(a - b).value_or(false) || IsPositive(b - a).value_or(false) ? Known(false)
-                                                                                : std::nullopt;
+Known Answer(const ExtentTest& test) {
+  const Dim& d = test.difference;
+  Known known = IsPositive(d);
+  if (test.kind == ExtentTest::Kind::kIsZero) {
+    const bool is_other = known.value_or(false) || IsPositive(Dim(0) - d).value_or(false);
+    known = d == Dim(0) ? Known(true) : is_other ? Known(false) : std::nullopt;
+  }
+  return known && test.is_negated ? Known(!*known) : known;
 }
 
-Known OfComparison(const Expr& op, const Dim& a, const Dim& b) {
+std::optional<ExtentTest> TestOfComparison(const Expr& op, const Dim& a, const Dim& b) {
+  using Kind = ExtentTest::Kind;
   const auto& known = ops::Known();
-  if (op == known.equal) return IsEqual(a, b);
-  if (op == known.not_equal) return Not(IsEqual(a, b));
-  if (op == known.less) return IsPositive(b - a);
-  if (op == known.greater) return IsPositive(a - b);
-  if (op == known.less_equal) return Not(IsPositive(a - b));
-  if (op == known.greater_equal) return Not(IsPositive(b - a));
+  if (op == known.equal) return ExtentTest{Kind::kIsZero, a - b};
+  if (op == known.not_equal) return ExtentTest{Kind::kIsZero, a - b, true};
+  if (op == known.less) return ExtentTest{Kind::kIsPositive, b - a};
+  if (op == known.greater) return ExtentTest{Kind::kIsPositive, a - b};
+  if (op == known.less_equal) return ExtentTest{Kind::kIsPositive, a - b, true};
+  if (op == known.greater_equal) return ExtentTest{Kind::kIsPositive, b - a, true};
   return std::nullopt;
+}
+
+std::optional<ExtentTest> Negated(std::optional<ExtentTest> test) {
+  if (test) test->is_negated = !test->is_negated;
+  return test;
+}
+
+enum class Sign : std::uint8_t { kEqual, kAtLeast, kAtMost };
+
+// As a reader would write it: n <= 4 for n - 4 <= 0, and 4 <= n for 4 - n <= 0.
+ExtentCondition Compared(const Dim& expression, Sign sign, std::int64_t number) {
+  Dim rest = expression, bound = number;
+  const std::vector<Dim::Term>& terms = expression.terms();
+  if (terms.back().atoms.empty()) {
+    rest = rest - terms.back().coefficient;
+    bound = bound - terms.back().coefficient;
+  }
+  if (terms.front().coefficient < 0) {
+    rest = Dim(0) - rest;
+    bound = Dim(0) - bound;
+    sign = sign == Sign::kAtLeast ? Sign::kAtMost : sign == Sign::kAtMost ? Sign::kAtLeast : sign;
+  }
+  using Kind = ExtentCondition::Kind;
+  if (sign == Sign::kAtLeast) return {bound, Kind::kAtMost, rest, ""};
+  return {rest, sign == Sign::kEqual ? Kind::kEqual : Kind::kAtMost, bound, ""};
+}
+
+// The value that a condition of one element says of itself.
+Known OfConstant(const Expr& condition) {
+  const auto* constant = condition.As<ir::ConstantNode>();
+  return constant != nullptr && constant->data.dtype().is_bool() && constant->data.size() == 1
+             ? Known(*constant->data.data<bool>())
+             : std::nullopt;
 }
 
 // `condition` has one element.
 Known Decided(const Expr& condition) {
-  if (const auto* constant = condition.As<ir::ConstantNode>())
-    return constant->data.dtype().is_bool() && constant->data.size() == 1
-               ? Known(*constant->data.data<bool>())
-               : std::nullopt;
+  if (const Known constant = OfConstant(condition)) return constant;
+  const std::optional<ExtentTest> test = TestOf(condition);
+  return test ? Answer(*test) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ExtentTest> TestOf(const Expr& condition) {
   const auto* call = condition.As<ir::CallNode>();
   if (call == nullptr) return std::nullopt;
   const auto& known = ops::Known();
   const bool is_same = call->callee == known.reshape || call->callee == known.squeeze ||
                        call->callee == known.expand_dims;
-  if (is_same) return Decided(call->args[0]);
-  if (call->callee == known.logical_not) return Not(Decided(call->args[0]));
+  if (is_same) return TestOf(call->args[0]);
+  if (call->callee == known.logical_not) return Negated(TestOf(call->args[0]));
   if (call->callee == known.cast) {
     const std::optional<Dim> number = NumberOf(call->args[0]);
-    return number ? Not(IsEqual(*number, 0)) : Decided(call->args[0]);
+    if (!number) return TestOf(call->args[0]);
+    return ExtentTest{ExtentTest::Kind::kIsZero, *number, true};
   }
   if (call->args.size() != 2) return std::nullopt;
   const std::optional<Dim> a = NumberOf(call->args[0]), b = NumberOf(call->args[1]);
-  return a && b ? OfComparison(call->callee, *a, *b) : std::nullopt;
+  return a && b ? TestOfComparison(call->callee, *a, *b) : std::nullopt;
 }
 
-}  // namespace
+Known AnswerOf(const ExtentTest& test, const std::vector<ExtentFact>& facts) {
+  for (const ExtentFact& fact : facts) {
+    if (fact.test.kind != test.kind) continue;
+    const bool is_same = fact.test.difference == test.difference ||
+                         (test.kind == ExtentTest::Kind::kIsZero &&
+                          fact.test.difference + test.difference == Dim(0));
+    if (is_same) return fact.holds != test.is_negated;
+  }
+  return std::nullopt;
+}
+
+std::optional<ExtentCondition> ConditionOf(const ExtentFact& fact) {
+  const Dim& d = fact.test.difference;
+  if (fact.test.kind == ExtentTest::Kind::kIsPositive)
+    return fact.holds ? Compared(d, Sign::kAtLeast, 1) : Compared(d, Sign::kAtMost, 0);
+  if (fact.holds) return Compared(d, Sign::kEqual, 0);
+  if (const auto least = d.LowerBound(); least && *least >= 0)
+    return Compared(d, Sign::kAtLeast, 1);
+  if (const auto least = (Dim(0) - d).LowerBound(); least && *least >= 0)
+    return Compared(d, Sign::kAtMost, -1);
+  return std::nullopt;
+}
+
+bool Implies(const ExtentCondition& condition, const ExtentCondition& fact) {
+  const Dim given = condition.b - condition.a, wanted = fact.b - fact.a;
+  const bool is_equal = given == wanted || given + wanted == Dim(0);
+  if (condition.kind == ExtentCondition::Kind::kEqual) return is_equal;
+  return condition.kind == fact.kind && given == wanted;
+}
 
 std::string WayToFix(const Expr& condition) {
   if (const auto* call = condition.As<ir::CallNode>()) {

@@ -62,6 +62,63 @@ TEST(VoiceModelTest, IsCompiledOnceForAllBatches) {
   }
 }
 
+// Of 192 to 703 samples it makes one frame, which an If squeezes. The branch of more frames has no
+// valid types.
+TEST(VoiceModelTest, IsCompiledOnceForAllLengthsOfOneFrame) {
+  ImportOptions options = OptionsFor(512);
+  const Dim batch = Dim::Symbol("batch"), samples = Dim::Symbol("samples");
+  options.shapes = {};
+  options.symbolic = true;
+  options.extents = {{"input", {batch, samples}}, {"state", {2, batch, 128}}};
+  options.constants = {{"sr", NDArray::Scalar(std::int64_t{16000})}};
+  const ir::Module module = ValueOrThrow(LoadOnnx(kModel, options));
+  EXPECT_TRUE(Lower(module).ok());  // no kernel needs numbers
+  const Executable exe = ValueOrThrow(Compile(module));
+  EXPECT_EQ(exe.program(), nullptr);  // no If is left
+  const auto inputs_of = [](std::int64_t count, std::int64_t length) {
+    return runtime::Inputs{{"input", testing_graphs::Random({count, length}, 3)},
+                           {"state", testing_graphs::Random({2, count, 128}, 4)}};
+  };
+  ImportOptions fixed = OptionsFor(512);
+  fixed.constants = options.constants;
+  for (const auto& [count, length] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 192}, {3, 193}, {1, 512}, {2, 577}, {1, 703}}) {
+    fixed.shapes = {{"input", {count, length}}, {"state", {2, count, 128}}};
+    const Executable own = ValueOrThrow(Compile(ValueOrThrow(LoadOnnx(kModel, fixed))));
+    const runtime::Inputs inputs = inputs_of(count, length);
+    ExpectClose(ValueOrThrow(exe.Run(inputs)), ValueOrThrow(own.Run(inputs)));
+  }
+  for (const std::int64_t length : {191, 704})
+    EXPECT_THAT(std::string(exe.Run(inputs_of(1, length)).status().message()),
+                AllOf(HasSubstr("decoder/Squeeze"), HasSubstr("not 1")));
+}
+
+// Each rate has its network, and each network its lengths.
+TEST(VoiceModelTest, IsCompiledOnceForBothRates) {
+  ImportOptions options = OptionsFor(512);
+  options.shapes = {};
+  options.symbolic = true;
+  const Dim batch = Dim::Symbol("batch");
+  options.extents = {{"input", {batch, Dim::Symbol("samples")}}, {"state", {2, batch, 128}}};
+  const Executable exe = ValueOrThrow(Compile(ValueOrThrow(LoadOnnx(kModel, options))));
+  for (const auto& [rate, length, is_taken] :
+       std::vector<std::tuple<std::int64_t, std::int64_t, bool>>{
+           {16000, 512, true}, {8000, 256, true}, {16000, 150, false}, {8000, 512, false}}) {
+    SCOPED_TRACE(StrCat(rate, " ", length));
+    const runtime::Inputs inputs = {{"input", testing_graphs::Random({1, length}, 5)},
+                                    {"state", testing_graphs::Random({2, 1, 128}, 6)}};
+    runtime::Inputs with_rate = inputs;
+    with_rate["sr"] = NDArray::Scalar(rate);
+    const auto results = exe.Run(with_rate);
+    EXPECT_EQ(results.ok(), is_taken) << results.status();
+    if (!results.ok()) continue;
+    ImportOptions fixed = OptionsFor(length);
+    fixed.constants = {{"sr", NDArray::Scalar(rate)}};
+    const Executable own = ValueOrThrow(Compile(ValueOrThrow(LoadOnnx(kModel, fixed))));
+    ExpectClose(*results, ValueOrThrow(own.Run(inputs)));
+  }
+}
+
 TEST(VoiceModelTest, ExtentsThatTheModelDoesNotTakeAreRefused) {
   ImportOptions options = OptionsFor(512);
   options.shapes = {};
