@@ -12,6 +12,7 @@
 #include "tenon/compiler/lower_program.h"
 #include "tenon/compiler/named_passes.h"
 #include "tenon/compiler/partition_onednn.h"
+#include "tenon/compiler/remade_kernels.h"
 #include "tenon/compiler/save_executable.h"
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/text_format.h"

@@ -6,6 +6,7 @@
 
 #include "tenon/support/error.h"
 #include "tenon/tools/commands.h"
+#include "tenon/tools/compiled_model.h"
 #include "tenon/tools/floors_report.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/model_records.h"
@@ -27,6 +28,7 @@ struct BenchArguments {
   bool json = false;
   bool floors = false;
   bool race = false;
+  std::size_t hot_after = 0;
 };
 
 // This many runs are made however long they take.
@@ -70,22 +72,24 @@ void Bench(const BenchArguments& arguments) {
   ir::Module module = arguments.compile.Partitioned(LoadModel(arguments.model).module);
   times.import_s = SecondsSince(start);
   start = Clock::now();
-  const Executable exe = ValueOrThrow(Compile(std::move(module), arguments.compile.Options()));
+  const CompiledModel model(std::move(module), arguments.compile.Options(), arguments.hot_after);
+  const Executable& exe = model.executable();
   times.compile_s = SecondsSince(start);
 
   const runtime::Inputs inputs = RandomInputs(exe, arguments.seed, arguments.model.ExtentValues());
   times.kernels = ValueOrThrow(exe.Bind(inputs)).num_kernel_calls();
   Session session(exe);
-  (void)ValueOrThrow(session.Run(inputs));  // allocates its memory
+  (void)model.Run(&session, inputs);  // allocates its memory
   start = Clock::now();
   while (times.run_s.size() < kMinRuns || SecondsSince(start) < arguments.seconds) {
     const auto before = Clock::now();
-    (void)ValueOrThrow(session.Run(inputs));
+    (void)model.Run(&session, inputs);
     times.run_s.push_back(SecondsSince(before));
   }
   const auto threads =
       exe.is_symbolic() ? ValueOrThrow(exe.Bind(inputs)).thread_choice() : session.thread_choice();
   if (threads) times.threads = runtime::ToText(*threads);
+  times.shapes = model.statistics();
   std::fputs((arguments.json ? SummaryJson(times) : SummaryText(times)).c_str(), stdout);
 }
 
@@ -102,15 +106,18 @@ void AddBenchCommand(CLI::App* command) {
   command->add_option("--seed", arguments->seed, "of random inputs")
       ->check(WholeNumber(0))
       ->capture_default_str();
+  CLI::Option* hot = AddHotAfter(command, &arguments->hot_after);
   CLI::Option* floors = command->add_flag(
       "--floors", arguments->floors,
       "each kernel beside the least time that the machine needs for its arithmetic and its bytes; "
       "the speeds of the machine are measured");
+  floors->excludes(hot);
   command
       ->add_flag("--race", arguments->race,
                  "the choices of the records against the default, by turns: the model, and each "
                  "kernel inside it")
-      ->excludes(floors);
+      ->excludes(floors)
+      ->excludes(hot);
   command->add_flag("--json", arguments->json, "print JSON, times in seconds");
   command->footer("Example:\n  tenon bench model.onnx --shape x=1,3,48,192 --threads 2 --json");
   command->callback([arguments] { Bench(*arguments); });

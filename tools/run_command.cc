@@ -23,6 +23,7 @@
 #include "tenon/support/write_file.h"
 #include "tenon/tools/chrome_trace.h"
 #include "tenon/tools/commands.h"
+#include "tenon/tools/compiled_model.h"
 #include "tenon/tools/explain.h"
 #include "tenon/tools/input_files.h"
 #include "tenon/tools/interruption.h"
@@ -44,6 +45,7 @@ struct RunArguments {
   std::vector<std::string> labels;
   std::uint64_t seed = 0;  // of random inputs
   int repeat = 1;
+  std::size_t hot_after = 0;
   std::string report;  // empty: none
   bool profile = false;
   std::string trace;  // file; empty: none
@@ -217,10 +219,10 @@ void RefuseCompileOptions(const CLI::App& command, const RunArguments& arguments
 }
 
 // Keeps the module where it is verified later.
-Executable CompileModule(std::optional<ir::Module>* module, const RunArguments& arguments) {
+CompiledModel CompileModule(std::optional<ir::Module>* module, const RunArguments& arguments) {
   const CompileOptions options = arguments.compile.Options();
-  if (arguments.verify) return ValueOrThrow(Compile(**module, options));
-  return ValueOrThrow(Compile(*std::exchange(*module, std::nullopt), options));
+  if (arguments.verify) return CompiledModel(**module, options, arguments.hot_after);
+  return CompiledModel(*std::exchange(*module, std::nullopt), options, arguments.hot_after);
 }
 
 // All that the run writes.
@@ -259,7 +261,9 @@ void Execute(const RunArguments& arguments) {
     module = arguments.compile.Partitioned(*std::exchange(source.module, std::nullopt));
   }
   const auto loaded = Clock::now();
-  const Executable exe = module ? CompileModule(&module, arguments) : *source.saved;
+  const CompiledModel model =
+      module ? CompileModule(&module, arguments) : CompiledModel(*std::move(source.saved));
+  const Executable& exe = model.executable();
   const auto compiled = Clock::now();
   const runtime::Inputs inputs = MakeInputs(arguments, std::move(given), exe);
 
@@ -278,7 +282,8 @@ void Execute(const RunArguments& arguments) {
     const jit::Timeline::Recording recording(arguments.trace.empty() ? nullptr : &timeline);
     const bool is_timed = arguments.profile || !arguments.trace.empty();
     const auto before = Clock::now();
-    results = ValueOrThrow(is_timed ? session.RunProfiled(inputs, &profile) : session.Run(inputs));
+    results = is_timed ? ValueOrThrow(session.RunProfiled(inputs, &profile))
+                       : model.Run(&session, inputs);
     times.run_s.push_back(Seconds(Clock::now() - before));
   }
   if (!arguments.trace.empty()) WriteFile(arguments.trace, {ChromeTrace(timeline, profile)});
@@ -292,6 +297,7 @@ void Execute(const RunArguments& arguments) {
     for (std::size_t i = 0; i < results.size(); ++i) PrintResult(results[i], i);
   }
   std::puts(ToText(times).c_str());
+  if (arguments.hot_after > 0) std::puts(ToText(*model.statistics()).c_str());
   if (arguments.profile) PrintProfile(std::move(profile));
   interruption.PassOn();
   if (arguments.verify)
@@ -334,17 +340,21 @@ void AddRunCommand(CLI::App* command) {
   command->add_option("--repeat", arguments->repeat, "runs; the median time is printed")
       ->check(WholeNumber(1, 1000000))
       ->capture_default_str();
+  CLI::Option* hot = AddHotAfter(command, &arguments->hot_after);
   command
       ->add_option("--report", arguments->report,
                    "write the times of import, compile and every run, the number of kernels and "
                    "the peak memory as JSON")
       ->type_name("FILE");
-  command->add_flag("--profile", arguments->profile, "print the time of each kernel");
+  // These look at one compile.
+  command->add_flag("--profile", arguments->profile, "print the time of each kernel")
+      ->excludes(hot);
   command
       ->add_option("--trace", arguments->trace,
                    "write what each thread did in the last run, for chrome://tracing or "
                    "ui.perfetto.dev; threads of oneDNN are not seen apart")
-      ->type_name("FILE.json");
+      ->type_name("FILE.json")
+      ->excludes(hot);
   command->add_flag("--verify", arguments->verify,
                     "also run without fusion and by the interpreter, and compare (slow)");
   AddPictureOptions(command, &arguments->picture);

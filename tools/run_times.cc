@@ -43,14 +43,16 @@ std::string ToText(const RunTimes& times) {
 std::string SummaryText(const RunTimes& times) {
   const std::vector<double> sorted = Sorted(times.run_s);
   const auto ms = [&](std::size_t hundredths) { return Percentile(sorted, hundredths) * 1e3; };
-  const std::string text = Formatted(
+  std::string text = Formatted(
       "run      least %.4f ms, median %.4f, 90 %% within %.4f, 99 %% within %.4f (%zu runs, "
       "%.1f/s)\n"
       "before   import %.1f ms, compile %.1f ms\n"
       "model    %d kernels, peak memory %.1f MB\n",
       ms(0), ms(50), ms(90), ms(99), times.run_s.size(), 1e3 / ms(50), times.import_s * 1e3,
       times.compile_s * 1e3, times.kernels, static_cast<double>(PeakBytes()) * 1e-6);
-  return times.threads.empty() ? text : StrCat(text, "threads  ", times.threads, "\n");
+  if (!times.threads.empty()) StrAppend(&text, "threads  ", times.threads, "\n");
+  if (times.shapes) StrAppend(&text, "shapes   ", ToText(*times.shapes), "\n");
+  return text;
 }
 
 std::string SummaryJson(const RunTimes& times) {
@@ -62,6 +64,14 @@ std::string SummaryJson(const RunTimes& times) {
       {"p90_s", Percentile(sorted, 90)},  {"p99_s", Percentile(sorted, 99)},
       {"peak_bytes", PeakBytes()}};
   if (!times.threads.empty()) summary["threads"] = times.threads;
+  if (times.shapes) summary["remade_kernels"] = times.shapes->remade;
+  if (times.shapes && times.shapes->hot) {
+    const DynamicModel::Statistics& hot = *times.shapes->hot;
+    summary["hot"] = {{"compiled", hot.hot_compiled},
+                      {"kept", hot.hot_kept},
+                      {"dropped", hot.hot_dropped},
+                      {"common_runs", hot.common}};
+  }
   return summary.dump(1) + "\n";
 }
 

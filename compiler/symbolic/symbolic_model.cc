@@ -4,17 +4,33 @@
 #include "tenon/compiler/symbolic/symbolic_model.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <unordered_map>
 
 #include "tenon/compiler/plan/build_plan.h"
 #include "tenon/compiler/plan/link.h"
+#include "tenon/compiler/remade_kernels.h"
 #include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/compiler/symbolic/symbolic_plan.h"
 #include "tenon/loop/content.h"
 #include "tenon/runtime/symbolic_executable.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
+
+namespace tenon {
+namespace {
+
+std::atomic<std::size_t>& Remade() {
+  static std::atomic<std::size_t> remade = 0;
+  return remade;
+}
+
+}  // namespace
+
+std::size_t RemadeKernels() { return Remade(); }
+
+}  // namespace tenon
 
 namespace tenon::compiler {
 
@@ -30,11 +46,10 @@ SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strat
       threads_(threads),
       needs_(std::move(needs)),
       kernels_(LowerSymbolicKernels(fused_, strategy_)),
-      prepared_(fused_, kernels_, code_) {
-  MakeKernels(donors);
-}
+      prepared_(fused_, kernels_, code_),
+      num_compiled_(MakeKernels(donors)) {}
 
-void SymbolicModel::MakeKernels(const std::vector<const SymbolicModel*>& donors) {
+std::size_t SymbolicModel::MakeKernels(const std::vector<const SymbolicModel*>& donors) {
   std::unordered_map<std::string, jit::Kernel> known;
   for (const SymbolicModel* donor : donors) {
     for (const Made& made : donor->made_) {
@@ -60,6 +75,7 @@ void SymbolicModel::MakeKernels(const std::vector<const SymbolicModel*>& donors)
   }
   const std::vector<jit::Kernel> compiled = ValueOrThrow(jit::CompileAll(functions, code_));
   for (std::size_t i = 0; i < compiled.size(); ++i) waiting[i]->code = compiled[i];
+  return compiled.size();
 }
 
 std::shared_ptr<const SymbolicModel::Planned> SymbolicModel::MakePlan(
@@ -202,7 +218,10 @@ runtime::Executable SymbolicModel::BuildFromTypes(const Dim::Values& values) con
   const ConcreteModule concrete = MakeConcrete(fused_, values);
   Kernels source(*this, concrete, values);
   const Lowered lowered = BuildPlan(concrete.module, source);
-  return Linked(lowered, source.TakeReady(), code_, threads_, bound_.memory());
+  const auto ready = source.TakeReady();
+  const auto missing = std::ranges::count(ready, nullptr);
+  Remade() += static_cast<std::size_t>(missing) + (lowered.kernels.size() - ready.size());
+  return Linked(lowered, ready, code_, threads_, bound_.memory());
 }
 
 SymbolicModel* SymbolicModel::WithoutZeros(const Dim::Values& zeros, const Dim::Values& values) {
@@ -220,6 +239,7 @@ SymbolicModel* SymbolicModel::WithoutZeros(const Dim::Values& zeros, const Dim::
   for (const auto& known : without_zeros_) donors.push_back(known.second.get());
   auto model = std::make_unique<SymbolicModel>(WithExtents(fused_, zeros).module, strategy_, code_,
                                                threads_, std::move(needs), donors);
+  Remade() += model->num_compiled_;
   return without_zeros_.emplace(zeros, std::move(model)).first->second.get();
 }
 

@@ -16,6 +16,7 @@
 #ifndef TENON_COMPILER_SYMBOLIC_SYMBOLIC_MODEL_H_
 #define TENON_COMPILER_SYMBOLIC_SYMBOLIC_MODEL_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,7 +62,8 @@ class SymbolicModel {
     std::vector<NDArray> constants;
   };
 
-  void MakeKernels(const std::vector<const SymbolicModel*>& donors);
+  // Gives how many are compiled.
+  std::size_t MakeKernels(const std::vector<const SymbolicModel*>& donors);
   // Null if the model has no plan for all values.
   std::shared_ptr<const Planned> PlannedFor(Dim::Values ones);
   std::shared_ptr<const Planned> PlanFor(const Dim::Values& values);
@@ -80,6 +82,7 @@ class SymbolicModel {
   const SymbolicKernels kernels_;
   std::vector<Made> made_;  // of kernels_
   const PreparedArrays prepared_;
+  const std::size_t num_compiled_;
 
   // Plans, by the variables that are 1.
   static constexpr std::size_t kMaxPlans = 16;

@@ -47,5 +47,35 @@ TEST_F(BenchTest, FloorsStandBesideTheTimesOfKernels) {
   EXPECT_EQ(of_rows["kernels"][0]["bytes"], 4 * 2 * 7 * 32);
 }
 
+TEST_F(BenchTest, TellsWhatBecameOfShapes) {
+  Write("rows.relay", "def @main(%x: Tensor[(n, 32), float32]) { exp(%x) }\n");
+  const std::string rows = "bench %/rows.relay --threads 1 --extent n=7 ";
+  const auto plain = nlohmann::json::parse(OutputOf(rows + "--seconds 0 --json"));
+  EXPECT_EQ(plain["remade_kernels"], 0);
+  EXPECT_FALSE(plain.contains("hot"));
+  EXPECT_THAT(OutputOf(rows + "--seconds 0"), HasSubstr("shapes   runs made 0 kernels again\n"));
+  const auto hot = nlohmann::json::parse(OutputOf(rows + "--seconds 3 --hot-after 2 --json"));
+  EXPECT_EQ(hot["hot"]["compiled"], 1);
+  EXPECT_EQ(hot["hot"]["kept"].get<int>() + hot["hot"]["dropped"].get<int>(), 1);
+  EXPECT_GT(hot["hot"]["common_runs"], 2);
+  EXPECT_FALSE(nlohmann::json::parse(OutputOf("bench %/model.relay --seconds 0 --json"))
+                   .contains("remade_kernels"));
+}
+
+TEST_F(BenchTest, HotShapesAreThoseOfAModelWithVariables) {
+  Write("rows.relay", "def @main(%x: Tensor[(n, 32), float32]) { exp(%x) }\n");
+  EXPECT_THAT(OutputOf("run %/rows.relay --extent n=7 --repeat 5 --hot-after 9"),
+              HasSubstr("runs made 0 kernels again; 0 hot shapes compiled, 0 kept, 0 "
+                        "dropped; 5 runs of the compile for all shapes\n"));
+  EXPECT_THAT(ErrorOf("run %/model.relay --hot-after 3"), HasSubstr("the model has one shape"));
+  Write("if.relay",
+        "def @main(%c: bool, %x: Tensor[(n), float32]) { if (%c) { exp(%x) } else { %x } }\n");
+  EXPECT_THAT(ErrorOf("bench %/if.relay --extent n=7 --hot-after 3"),
+              HasSubstr("--hot-after: the model has control flow"));
+  EXPECT_THAT(ErrorOf("run %/rows.relay --extent n=7 --hot-after 0"), HasSubstr("--hot-after"));
+  EXPECT_THAT(ErrorOf("run %/rows.relay --extent n=7 --hot-after 3 --profile"),
+              HasSubstr("--hot-after"));
+}
+
 }  // namespace
 }  // namespace tenon::tools
