@@ -1,6 +1,8 @@
-// What a call costs beside its work: kernels of one element, against a call through a pointer.
+// What a call costs beside its work: kernels of one element, and the extents of a new shape,
+// against a call through a pointer.
 #include "tenon/benchmarks/compiled_graph.h"
 #include "tenon/benchmarks/families.h"
+#include "tenon/support/dim_program.h"
 
 namespace tenon::benchmarks {
 namespace {
@@ -66,6 +68,27 @@ Contestants PrepareSession() {
   return {{Role::kTenon, "one element", [=] { (void)session->Run(inputs).ok(); }}, Floor()};
 }
 
+// The extents that a network of images has on its way, of which each layer's differ from those
+// before it.
+Contestants PrepareShapeProgram() {
+  constexpr std::size_t kValues = 100;
+  DimProgram program({"n", "h", "w"});
+  Dim h = Dim::Symbol("h"), w = Dim::Symbol("w");
+  std::vector<int> values;
+  while (values.size() < kValues) {
+    h = FloorDiv(h - 1, 2) + 3;
+    w = w * 2 + 1;
+    values.push_back(program.Add(h));
+    values.push_back(program.Add(Dim::Symbol("n") * w));
+    if (values.size() % 10 == 0) h = h * 32, w = FloorDiv(w, 32);
+  }
+  const std::vector<std::int64_t> symbols = {4, 480, 320};
+  const auto results = program.Evaluate(symbols);
+  Require(results.has_value(), "an extent does not fit");
+  Require((*results)[static_cast<std::size_t>(values[0])] == 242, "wrong extent");
+  return {{Role::kTenon, "100 values", [=] { (void)program.Evaluate(symbols); }}, Floor()};
+}
+
 }  // namespace
 
 void AddOverheads(std::vector<Race>& races) {
@@ -74,6 +97,10 @@ void AddOverheads(std::vector<Race>& races) {
                    .aim = {.seconds = 100e-9},
                    .prepare = PrepareUnchecked});
   races.push_back({.table = "overhead", .name = "Kernel::operator()", .prepare = PrepareChecked});
+  races.push_back({.table = "overhead",
+                   .name = "shape program, 100 values",
+                   .aim = {.seconds = 1e-6},
+                   .prepare = PrepareShapeProgram});
   races.push_back({.table = "overhead", .name = "Session::Run", .prepare = PrepareSession});
   races.push_back({.table = "overhead", .name = "Executable::Run", .prepare = PrepareExecutable});
 }

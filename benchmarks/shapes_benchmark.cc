@@ -252,16 +252,19 @@ void Run(const Options& options) {
   double fixed_compiles = 0;
   std::mt19937 random(1);
   double log_ratio = 0, worst = 0;
-  int count = 0;
+  int count = 0, recompiles = 0;
   for (int round = 0; round < options.rounds; ++round) {
     const Drawn drawn = Draw(module, options.ranges, &random);
     const long faults_before = PageFaults();
+    const std::size_t remade_before = RemadeKernels();
     const Clock::time_point new_shape = Clock::now();
     ValueOrThrow(symbolic.Bind(drawn.inputs));
     const double bind = Milliseconds(Clock::now() - new_shape);
     const double first = bind + TimeOf(symbolic, drawn.inputs);
-    std::printf("%-24s bind %6.3f first %8.3f (%ld pages)", drawn.text.c_str(), bind, first,
-                PageFaults() - faults_before);
+    const std::size_t remade = RemadeKernels() - remade_before;
+    recompiles += remade > 0 ? 1 : 0;
+    std::printf("%-24s bind %6.3f first %8.3f (%ld pages, %zu kernels)", drawn.text.c_str(), bind,
+                first, PageFaults() - faults_before, remade);
     if (options.races_static) {
       const Clock::time_point begin = Clock::now();
       import.shapes = drawn.shapes;
@@ -295,11 +298,12 @@ void Run(const Options& options) {
     std::fflush(stdout);
   }
   if (count == 0) return;
-  std::printf("geometric mean %.3f, worst %.2f\n", std::exp(log_ratio / count), worst);
+  std::printf("geometric mean %.3f, worst %.2f, recompiles %d\n", std::exp(log_ratio / count),
+              worst, recompiles);
   if (options.out.empty()) return;
   std::ofstream out(options.out);
   out << "{\"compile\": " << compiled_all << ", \"own compile\": " << fixed_compiles / count
-      << ", \"shapes\": [\n"
+      << ", \"recompiles\": " << recompiles << ", \"shapes\": [\n"
       << figures << "]}\n";
 }
 
