@@ -253,9 +253,11 @@ Executable CompileProgram(const ir::Module& module, const CompileOptions& option
 // Throws Unimplemented for a program.
 void RequireOnePlan(const ir::Module& module) {
   if (const auto flow = compiler::ControlFlow(module))
-    throw Unimplemented(StrCat(*flow,
-                               ": a module with control flow has no single plan that could be "
-                               "exported or tuned; it can be explained, compiled, saved and run"));
+    throw Unimplemented(
+        StrCat(*flow,
+               ": a module with control flow has no single plan that could be shown "
+               "or tuned; it can be explained, compiled, saved, run and, where its "
+               "extents are numbers, exported (LowerProgram)"));
   const ir::Expr cut = compiler::InnerCut(module);
   if (!cut) return;
   // Calls of an imported model have the name of its node, others a place in a text.

@@ -13,6 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "tenon/compiler/aot_runtime.h"
 #include "tenon/compiler/export/c_model.h"
+#include "tenon/compiler/export/c_program.h"
 #include "tenon/compiler/export/native_link.h"
 #include "tenon/compiler/export/reference_c.h"
 #include "tenon/jit/c/c_text.h"
@@ -40,6 +41,14 @@ struct Content {
 Content ContentOf(const Lowered& graph) {
   return {[&graph](const std::string& name) { return compiler::FunctionsOf(graph, name); },
           [&graph](const CModelOptions& options) { return compiler::WriteModel(graph, options); }};
+}
+Content ContentOf(const LoweredProgram& program) {
+  compiler::RequireNumbers(program);
+  return {
+      [&program](const std::string& name) { return compiler::FunctionsOf(program.whole, name); },
+      [&program](const CModelOptions& options) {
+        return compiler::WriteProgram(program, options);
+      }};
 }
 Content ContentOf(std::span<const loop::Function> kernels) {
   return {
@@ -170,9 +179,17 @@ void ExportC(const Content& content, std::string path, const ExportOptions& opti
 
 }  // namespace
 
+absl::Status CheckExport(const LoweredProgram& program) {
+  return CatchErrors([&] { compiler::RequireNumbers(program); });
+}
+
 absl::Status ExportSharedLibrary(const Lowered& graph, const std::string& path,
                                  const ExportOptions& options) {
   return CatchErrors([&] { ExportLibrary(ContentOf(graph), path, options); });
+}
+absl::Status ExportSharedLibrary(const LoweredProgram& program, const std::string& path,
+                                 const ExportOptions& options) {
+  return CatchErrors([&] { ExportLibrary(ContentOf(program), path, options); });
 }
 absl::Status ExportSharedLibrary(std::span<const loop::Function> kernels, const std::string& path,
                                  const ExportOptions& options) {
@@ -182,6 +199,10 @@ absl::Status ExportObject(const Lowered& graph, const std::string& path,
                           const ExportOptions& options) {
   return CatchErrors([&] { ExportObjectFile(ContentOf(graph), path, options); });
 }
+absl::Status ExportObject(const LoweredProgram& program, const std::string& path,
+                          const ExportOptions& options) {
+  return CatchErrors([&] { ExportObjectFile(ContentOf(program), path, options); });
+}
 absl::Status ExportObject(std::span<const loop::Function> kernels, const std::string& path,
                           const ExportOptions& options) {
   return CatchErrors([&] { ExportObjectFile(ContentOf(kernels), path, options); });
@@ -189,6 +210,10 @@ absl::Status ExportObject(std::span<const loop::Function> kernels, const std::st
 absl::Status ExportCSource(const Lowered& graph, const std::string& path,
                            const ExportOptions& options) {
   return CatchErrors([&] { ExportC(ContentOf(graph), path, options); });
+}
+absl::Status ExportCSource(const LoweredProgram& program, const std::string& path,
+                           const ExportOptions& options) {
+  return CatchErrors([&] { ExportC(ContentOf(program), path, options); });
 }
 absl::Status ExportCSource(std::span<const loop::Function> kernels, const std::string& path,
                            const ExportOptions& options) {
@@ -199,6 +224,15 @@ absl::StatusOr<std::string> CSource(const Lowered& graph, const ExportOptions& o
   return CatchErrors([&] {
     return compiler::WriteModel(
                graph, {.name = NameFor(kDefaultName, options), .native = false, .cpu_features = {}})
+        .source;
+  });
+}
+
+absl::StatusOr<std::string> CSource(const LoweredProgram& program, const ExportOptions& options) {
+  return CatchErrors([&] {
+    return compiler::WriteProgram(
+               program,
+               {.name = NameFor(kDefaultName, options), .native = false, .cpu_features = {}})
         .source;
   });
 }

@@ -11,6 +11,10 @@
 // It needs libc, libm and OpenMP's runtime (libgomp) only; an object file is linked with -fopenmp
 // -lm.
 //
+// A program (LowerProgram) has the same function, which runs its ifs and calls. Its arrays must
+// have numbers as extents, else it is refused with Unimplemented. What it carries from call to call
+// is taken from malloc.
+//
 // Files are written whole or not at all: under other names first, then renamed. Errors:
 // InvalidArgument for a kernel that a library runs, an unknown ending of the path and a name that
 // is not a C identifier; NotFound when a file cannot be written or the C compiler cannot be
@@ -24,6 +28,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tenon/compiler/compile.h"
+#include "tenon/compiler/lower_program.h"
 
 namespace tenon {
 
@@ -38,14 +43,21 @@ struct ExportOptions {
   std::string c_compiler = "cc";  // compiles the small C part of native exports and links
 };
 
+// Whether a program can be exported.
+absl::Status CheckExport(const LoweredProgram& program);
+
 // Writes PATH.so and PATH.h.
 absl::Status ExportSharedLibrary(const Lowered& graph, const std::string& path,
+                                 const ExportOptions& options = {});
+absl::Status ExportSharedLibrary(const LoweredProgram& program, const std::string& path,
                                  const ExportOptions& options = {});
 absl::Status ExportSharedLibrary(std::span<const loop::Function> kernels, const std::string& path,
                                  const ExportOptions& options = {});
 
 // Writes PATH.o and PATH.h.
 absl::Status ExportObject(const Lowered& graph, const std::string& path,
+                          const ExportOptions& options = {});
+absl::Status ExportObject(const LoweredProgram& program, const std::string& path,
                           const ExportOptions& options = {});
 absl::Status ExportObject(std::span<const loop::Function> kernels, const std::string& path,
                           const ExportOptions& options = {});
@@ -56,11 +68,15 @@ absl::Status ExportObject(std::span<const loop::Function> kernels, const std::st
 // here.
 absl::Status ExportCSource(const Lowered& graph, const std::string& path,
                            const ExportOptions& options = {});
+absl::Status ExportCSource(const LoweredProgram& program, const std::string& path,
+                           const ExportOptions& options = {});
 absl::Status ExportCSource(std::span<const loop::Function> kernels, const std::string& path,
                            const ExportOptions& options = {});
 
 // The text of PATH.c alone.
 absl::StatusOr<std::string> CSource(const Lowered& graph, const ExportOptions& options = {});
+absl::StatusOr<std::string> CSource(const LoweredProgram& program,
+                                    const ExportOptions& options = {});
 
 // The kernels alone, for the reference system's target "c", with its names, default schedules,
 // calling convention and prologue (compiler/export/reference_c.h). If `options.name` is empty, the

@@ -23,6 +23,7 @@
 #include "tenon/tools/fill_cache.h"
 #include "tenon/tools/kernel_texts.h"
 #include "tenon/tools/loop_steps.h"
+#include "tenon/tools/lowered_model.h"
 #include "tenon/tools/model.h"
 
 namespace tenon::tools {
@@ -113,8 +114,11 @@ std::string KernelTexts(const Lowered& lowered, jit::KernelText kind, const Loop
   return text;
 }
 
-std::string Text(const Lowered& lowered, const EmitArguments& arguments, const std::string& stage,
+std::string Text(const LoweredModel& made, const EmitArguments& arguments, const std::string& stage,
                  const LoopSteps& steps, const jit::CompileOptions& code) {
+  const Lowered& lowered = made.program.whole;
+  if (stage == "c" && made.is_program)
+    return ValueOrThrow(CSource(made.program, arguments.exported));
   if (stage == "fused") return ir::PrintModule(lowered.module, {.metadata = false});
   if (stage == "json") return runtime::ToGraphJson(lowered.plan) + "\n";
   if (stage == "c")
@@ -154,6 +158,13 @@ void ObserveLastPhase(const Lowered& lowered, jit::CompileOptions code,
   }
 }
 
+LoweringOf GoalOf(const EmitArguments& arguments, const std::string& what) {
+  if (ShowsKernels(what)) return LoweringOf::kKernels;
+  if (what == kExecutable || what == kCache) return LoweringOf::kSaved;
+  const bool is_c = what == "c" && arguments.form != "reference";
+  return is_c || what == "so" || what == "o" ? LoweringOf::kExported : LoweringOf::kPlan;
+}
+
 void Make(EmitArguments arguments) {
   const std::string what = WhatToMake(arguments);
   if (what == kExecutable && arguments.output == "-")
@@ -165,9 +176,8 @@ void Make(EmitArguments arguments) {
   arguments.exported.target = jit::HostTarget(arguments.compile.cpu_features);
   arguments.exported.reproducible = arguments.compile.reproducible;
   arguments.compile.WarnOfCache();
-  // All else is made of one plan.
-  const bool makes_program = what == kExecutable || what == kCache;
-  arguments.model.control_flow = makes_program || what == "graph" || ShowsKernels(what);
+  const LoweringOf goal = GoalOf(arguments, what);
+  arguments.model.control_flow = what == "graph" || goal != LoweringOf::kPlan;
   LoadedModel model = LoadModel(arguments.model);
   const ir::Module module = arguments.compile.Partitioned(model.module);
   if (what == "graph") {
@@ -184,14 +194,8 @@ void Make(EmitArguments arguments) {
   options.loop_observer = steps.Observer();
   options.fusion_report = &decisions.fusion;
   options.folding_report = &decisions.folding;
-  LoweredProgram program;
-  const bool is_program = makes_program && IsProgram(module);
-  if (is_program) {
-    program = ValueOrThrow(LowerProgram(module, options));
-  } else {
-    program.whole =
-        ValueOrThrow(ShowsKernels(what) ? LowerKernels(module, options) : Lower(module, options));
-  }
+  const LoweredModel made = LowerModel(module, goal, options, arguments.model, arguments.compile);
+  const LoweredProgram& program = made.program;
   const Lowered& lowered = program.whole;
   if (arguments.explain == "text") std::cerr << ExplainText(lowered, options.target, decisions);
   if (arguments.explain == "json") std::cerr << ExplainJson(lowered, options.target, decisions);
@@ -210,20 +214,23 @@ void Make(EmitArguments arguments) {
     const SaveOptions save = {.code = arguments.exported,
                               .threads = arguments.compile.threads,
                               .result_names = std::move(model.results)};
-    Require(is_program ? SaveExecutable(program, arguments.output, save)
-                       : SaveExecutable(lowered, arguments.output, save));
+    Require(made.is_program ? SaveExecutable(program, arguments.output, save)
+                            : SaveExecutable(lowered, arguments.output, save));
   } else if (what == "so") {
-    Require(ExportSharedLibrary(lowered, arguments.output, arguments.exported));
+    Require(made.is_program ? ExportSharedLibrary(program, arguments.output, arguments.exported)
+                            : ExportSharedLibrary(lowered, arguments.output, arguments.exported));
   } else if (what == "o") {
-    Require(ExportObject(lowered, arguments.output, arguments.exported));
+    Require(made.is_program ? ExportObject(program, arguments.output, arguments.exported)
+                            : ExportObject(lowered, arguments.output, arguments.exported));
   } else if (what == "c" && arguments.form == "reference" && arguments.output != "-") {
     const std::filesystem::path file = arguments.output;
-    WriteFile(file, {Text(lowered, arguments, what, steps, code)});
+    WriteFile(file, {Text(made, arguments, what, steps, code)});
     WriteFile(file.parent_path() / jit::kPackedRuntimeHeader, {jit::PackedRuntimeHeader()});
   } else if (what == "c" && arguments.output != "-") {
-    Require(ExportCSource(lowered, arguments.output, arguments.exported));
+    Require(made.is_program ? ExportCSource(program, arguments.output, arguments.exported)
+                            : ExportCSource(lowered, arguments.output, arguments.exported));
   } else {
-    Write(arguments.output, Text(lowered, arguments, what, steps, code));
+    Write(arguments.output, Text(made, arguments, what, steps, code));
   }
 }
 

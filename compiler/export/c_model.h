@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tenon/compiler/compile.h"
+#include "tenon/jit/c/c_source.h"
 
 namespace tenon::compiler {
 
@@ -37,6 +38,9 @@ std::vector<loop::Function> FunctionsOf(const Lowered& lowered, const std::strin
 
 // "tvmgen_default_fused_add" as "tvmgen_NAME_fused_add"; other names stay.
 std::string NameInExport(const std::string& kernel, const std::string& name);
+
+// Kernels that are added later refuse to run, with 3, on a CPU that lacks one of the features.
+void GuardCpu(jit::CFile* file, const std::vector<std::string>& features);
 
 std::string NativeSymbol(const std::string& name, const std::string& kernel);
 std::string ConstantsSymbol(const std::string& name);

@@ -85,9 +85,22 @@ TEST_F(ControlFlowCliTest, KernelsOfAllPartsAreExplainedAndShown) {
                     HasSubstr("\"origins\": [\n            \"")));
 }
 
+TEST_F(ControlFlowCliTest, ALoopIsExported) {
+  OutputOf("compile %/loop.relay -o %/x.so");
+  OutputOf("compile %/loop.relay -o %/x.o");
+  EXPECT_THAT(Contents(Path("x.h")), HasSubstr("int32_t x_run("));
+  EXPECT_THAT(OutputOf("compile %/loop.relay --emit=c"),
+              AllOf(HasSubstr("case 0: /* @main */"), HasSubstr("int32_t model_run(")));
+  Write("any.relay",
+        "def @main(%c: bool, %x: Tensor[(n), float32]) { if (%c) { exp(%x) } else { %x } }\n");
+  EXPECT_THAT(ErrorOf("compile %/any.relay -o %/any.so"),
+              AllOf(HasSubstr("an extent is the variable n"), HasSubstr("--emit=executable")));
+}
+
 TEST_F(ControlFlowCliTest, WhatNeedsAPlanIsRefusedInWords) {
-  for (const char* command : {"compile %/loop.relay --emit=c", "compile %/loop.relay -o %/x.so",
-                              "explore %/loop.relay -o %/x.html"})
+  for (const char* command :
+       {"compile %/loop.relay --emit=c --form=reference", "compile %/loop.relay --emit=json",
+        "explore %/loop.relay -o %/x.html"})
     EXPECT_THAT(ErrorOf(command), HasSubstr("a module with control flow has no single plan"))
         << command;
 }

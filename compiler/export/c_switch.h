@@ -1,0 +1,57 @@
+// The steps of a program as cases of a switch in C: one for each function, and one for what follows
+// each call that is not the last step of its function.
+//
+//   CSwitch(program, {"net_constant0"}, {"net_part0"}).Body(4096);
+#ifndef TENON_COMPILER_EXPORT_C_SWITCH_H_
+#define TENON_COMPILER_EXPORT_C_SWITCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tenon/jit/c/c_text.h"
+#include "tenon/runtime/planned_program.h"
+
+namespace tenon::compiler {
+
+class CSwitch {
+ public:
+  // `constants` are C expressions, `parts` the functions of the parts. All must outlive this.
+  CSwitch(const runtime::PlannedProgram& program, const std::vector<std::string>& constants,
+          const std::vector<std::string>& parts)
+      : program_(program), addresses_(constants), parts_(parts) {}
+
+  // The body of a function of inputs, outputs and workspace, of which parts need so many bytes. It
+  // calls what MachineFor gives (c_machine.h). Throws InvalidArgument for a write that does not
+  // fit.
+  std::string Body(std::int64_t workspace);
+
+ private:
+  // Ends the run where the C expression is not 0.
+  void Require(const std::string& status);
+  // The most arrays that a call is given or gives.
+  std::size_t MostGiven() const;
+  // Values that nobody reads afterwards are moved (runtime/program.cc).
+  void Give(const std::vector<runtime::Register>& wanted,
+            const std::vector<runtime::Register>& last_reads);
+  void LetGo(const runtime::Step& step);
+  void Case(std::size_t number, const std::string& comment);
+  void Enter(std::size_t function);
+  void AddFunction(std::size_t function);
+  void AddPartStep(const runtime::Step& step);
+  void AddWrite(const runtime::Step& step);
+  // If it ends its function, what it calls takes that one's place.
+  void AddCall(const runtime::Step& step, bool ends);
+
+  const runtime::PlannedProgram& program_;
+  const std::vector<std::string>& addresses_;
+  const std::vector<std::string>& parts_;
+  jit::CBlock out_;
+  std::size_t next_case_ = 0;
+  std::vector<runtime::ArrayType> types_;  // by register of the function that is written
+};
+
+}  // namespace tenon::compiler
+
+#endif  // TENON_COMPILER_EXPORT_C_SWITCH_H_
