@@ -211,9 +211,14 @@ std::vector<Definition> ResizeToExtents(const DefinedCall& call) {
   std::vector<std::size_t> at;
   std::vector<Axis> axes;
   for (std::size_t d = 0; d < to.size(); ++d) {
-    if (from[d] == to[d]) continue;
+    Axis axis{.in = static_cast<Real>(from[d]), .out = static_cast<Real>(to[d])};
+    if (!attrs.roi.empty()) {
+      axis.start = attrs.roi[d];
+      axis.end = attrs.roi[d + to.size()];
+    }
+    if (from[d] == to[d] && axis.start == 0 && axis.end == 1) continue;
     at.push_back(d);
-    axes.push_back({.in = static_cast<Real>(from[d]), .out = static_cast<Real>(to[d])});
+    axes.push_back(axis);
   }
   return Resized(call, at, axes,
                  {.method = attrs.method,
@@ -221,6 +226,7 @@ std::vector<Definition> ResizeToExtents(const DefinedCall& call) {
                   .rounding = attrs.rounding_method,
                   .alpha = attrs.cubic_alpha,
                   .excludes = attrs.cubic_exclude != 0,
+                  .extrapolation = attrs.extrapolation_value,
                   .by_ratio = true});
 }
 

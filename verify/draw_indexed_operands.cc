@@ -161,6 +161,14 @@ Operands ResizeToExtents(Random& random) {
         random.Of(Words{"round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   if (random.Chance(40)) a["cubic_alpha"] = Value(-0.75);
   if (random.Chance(40)) a["cubic_exclude"] = Value(std::int64_t{1});
+  if (random.Chance(15)) {
+    std::vector<Value> roi;
+    for (std::size_t i = 0; i < 2 * to.size(); ++i)
+      roi.emplace_back(random.Of(std::vector<double>{-0.25, 0, 0.3, 0.5, 1, 1.5}));
+    a["coordinate_transformation_mode"] = Value(std::string("tf_crop_and_resize"));
+    a["roi"] = Value(roi);
+    a["extrapolation_value"] = Value(-2.5);
+  }
   return operands;
 }
 

@@ -182,6 +182,11 @@ std::vector<Expr> Resize(Node& node) {
   if ((!IsStatic(dims) || computes_sizes) && !crops)
     return {node.Typed(antialias ? AntialiasedOverVariables(node, axes, by_values)
                                  : ResizedOverVariables(node, axes, how))};
+  if (!IsStatic(dims) || computes_sizes) {
+    if (antialias) throw Unimplemented("tf_crop_and_resize with antialias is not supported");
+    node.Ignore("keep_aspect_ratio_policy");
+    return {CroppedOverVariables(node, axes, how)};
+  }
   const Shape shape = ShapeOf(x);
   Target target = WholeOf(shape);
   if (crops) {
@@ -225,9 +230,7 @@ std::vector<Expr> Resize(Node& node) {
 
 void AddImageConverters(ConverterTable* table) {
   (*table)["Resize"] = Converter(Resize).With(
-      {.known = {{1, "roi", "with tf_crop_and_resize"},
-                 {2, "scales", "with tf_crop_and_resize"},
-                 {3, "sizes", "with tf_crop_and_resize"}},
+      {.known = {{1, "roi", "with tf_crop_and_resize"}, {2, "scales", "with tf_crop_and_resize"}},
        .other = "the last three axes, any with antialias and by sizes that a run computes; by "
                 "scales that a run computes, all but the first two of three and more; not "
                 "tf_crop_and_resize and antialias together"});

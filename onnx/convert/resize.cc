@@ -3,6 +3,7 @@
 // image.resize_to_extents computes coordinates with the quotients of the extents.
 #include "tenon/onnx/convert/resize.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -51,7 +52,9 @@ Expr ToExtents(const Node& node, const Expr& x, const Dims& target, const ops::R
                          .coordinate_transformation_mode = how.coordinate_transformation_mode,
                          .rounding_method = how.rounding_method,
                          .cubic_alpha = how.cubic_alpha,
-                         .cubic_exclude = how.cubic_exclude}));
+                         .cubic_exclude = how.cubic_exclude,
+                         .roi = how.roi,
+                         .extrapolation_value = how.extrapolation_value}));
 }
 
 Expr ResizedToSizes(Node& node, const Ints& axes, const Dims& sizes,
@@ -72,6 +75,29 @@ Expr ResizedToSizes(Node& node, const Ints& axes, const Dims& sizes,
     if (scale) scales[axis] = *scale;
   }
   return are_scales ? ResizedByScales(node, x, scales, how) : ToExtents(node, x, target, how);
+}
+
+// A number times a part of it, as SetScale has it of numbers (convert_image.cc).
+Dim CroppedExtent(const Dim& extent, double part) {
+  const auto factor = static_cast<float>(part);
+  if (!(factor >= 0))
+    throw InvalidArgument(
+        StrCat("a result's extent would be ", part, " times ", extent.ToString()));
+  if (extent.is_static()) {
+    const bool is_whole = std::floor(factor) == factor;
+    const auto number = static_cast<double>(extent.value());
+    return static_cast<std::int64_t>(std::floor(
+        is_whole ? number * factor : static_cast<double>(static_cast<float>(number) * factor)));
+  }
+  if (std::floor(factor) == factor && factor < 0x1p31F)
+    return extent * static_cast<std::int64_t>(factor);
+  const double inverse = 1 / static_cast<double>(factor);
+  if (std::has_single_bit(static_cast<std::uint64_t>(std::min(inverse, 0x1p31))) &&
+      inverse == std::floor(inverse))
+    return FloorDiv(extent, static_cast<std::int64_t>(inverse));
+  throw Unimplemented(StrCat("a region of ", part, " times ", extent.ToString(),
+                             " elements; of extents that are variables, parts by whole numbers and "
+                             "powers of two are supported, and sizes"));
 }
 
 }  // namespace
@@ -146,6 +172,32 @@ Expr ResizedOverVariables(Node& node, const Ints& axes, const ops::Resize3DAttrs
   for (std::size_t i = 0; i < axes.size(); ++i)
     scales[static_cast<std::size_t>(axes[i])] = given[i];
   return ResizedByScales(node, x, scales, how);
+}
+
+Expr CroppedOverVariables(const Node& node, const Ints& axes, ops::Resize3DAttrs how) {
+  const Expr& x = node.input(0);
+  Dims target = DimsOf(x);
+  const std::vector<double> roi = node.ConstantNumbers(1);
+  RequireCount("roi", roi.size(), 2 * axes.size());
+  how.roi.assign(target.size(), 0);
+  how.roi.resize(2 * target.size(), 1);
+  const std::vector<double> scales =
+      node.has_input(2) ? node.ConstantNumbers(2) : std::vector<double>();
+  if (scales.empty() && !node.has_input(3))
+    throw InvalidArgument("neither scales nor sizes are given");
+  const Dims sizes = scales.empty() ? ExtentsAt(node, 3) : Dims();
+  RequireCount(scales.empty() ? "sizes" : "scales", scales.size() + sizes.size(), axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<std::size_t>(axes[i]);
+    const double start = roi[i], end = roi[i + axes.size()];
+    if (!scales.empty() && !(scales[i] > 0))
+      throw InvalidArgument(StrCat("the scale ", scales[i], " is not greater than zero"));
+    how.roi[axis] = start;
+    how.roi[axis + target.size()] = end;
+    target[axis] =
+        scales.empty() ? sizes[i] : CroppedExtent(target[axis], (end - start) * scales[i]);
+  }
+  return node.Typed(ToExtents(node, x, target, how));
 }
 
 Expr AntialiasedOverVariables(Node& node, const Ints& axes, const ResizeByValues& how) {

@@ -26,6 +26,10 @@ Expr ResizedByScales(const Node& node, const Expr& x, const std::vector<double>&
 // extents.
 Expr ResizedOverVariables(Node& node, const Ints& axes, const ops::Resize3DAttrs& how);
 
+// The same by the region of tf_crop_and_resize, which is known at import. Throws Unimplemented for
+// scales that are no whole numbers, or parts by powers of two, of the region.
+Expr CroppedOverVariables(const Node& node, const Ints& axes, ops::Resize3DAttrs how);
+
 // The same with antialias.
 Expr AntialiasedOverVariables(Node& node, const Ints& axes, const ResizeByValues& how);
 

@@ -62,8 +62,13 @@ void ResizeToExtents(TypeCall& call) {
         StrCat("shape has ", shape.size(), " extents; the data has rank ", x->shape.size()));
   if (attrs.cubic_exclude != 0 && attrs.cubic_exclude != 1)
     call.Refuse(StrCat("cubic_exclude is ", attrs.cubic_exclude, "; it may be 0 or 1"));
+  const bool crops = attrs.coordinate_transformation_mode == "tf_crop_and_resize";
+  if (attrs.roi.size() != (crops ? 2 * shape.size() : 0))
+    call.Refuse(StrCat("roi has ", attrs.roi.size(), " values; it takes ",
+                       crops ? 2 * shape.size() : 0,
+                       crops ? ", the starts and then the ends" : ""));
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == x->shape[d] || shape[d] == Dim(0)) continue;
+    if ((shape[d] == x->shape[d] && !crops) || shape[d] == Dim(0)) continue;
     if (call.Exceeds(1, x->shape[d])) call.Refuse("there are no elements to take from");
   }
   call.LearnResult(ir::TensorType(std::move(shape), x->dtype));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tenon/attrs/attrs.h"
 
@@ -18,6 +19,8 @@ struct ResizeToExtentsAttrs {
   std::string rounding_method = "round";
   double cubic_alpha = -0.5;
   std::int64_t cubic_exclude = 0;
+  std::vector<double> roi = {};
+  double extrapolation_value = 0;
   static constexpr auto Fields() {
     using A = ResizeToExtentsAttrs;
     return attrs::Fields(
@@ -30,12 +33,18 @@ struct ResizeToExtentsAttrs {
         attrs::Field("coordinate_transformation_mode", &A::coordinate_transformation_mode,
                      "where the elements of the result lie in the data")
             .OneOf("half_pixel align_corners asymmetric pytorch_half_pixel tf_half_pixel_for_nn "
-                   "half_pixel_symmetric"),
+                   "half_pixel_symmetric tf_crop_and_resize"),
         attrs::Field("rounding_method", &A::rounding_method, "which neighbour is the nearest")
             .OneOf("round round_prefer_floor round_prefer_ceil floor ceil"),
         attrs::Field("cubic_alpha", &A::cubic_alpha, "coefficient of the cubic kernel"),
         attrs::Field("cubic_exclude", &A::cubic_exclude,
-                     "1: taps outside the data have no weight, instead of the edge's value"));
+                     "1: taps outside the data have no weight, instead of the edge's value"),
+        attrs::Field(
+            "roi", &A::roi,
+            "of tf_crop_and_resize: where the region starts along each axis, then where it "
+            "ends; 0 is the first element, 1 the last one"),
+        attrs::Field("extrapolation_value", &A::extrapolation_value,
+                     "of tf_crop_and_resize: the elements outside the data"));
   }
 };
 

@@ -48,15 +48,21 @@ std::vector<Tensor> ResizeToExtents(const TeCall& call) {
   const std::vector<te::Expr> shape = call.te_shape();
   std::vector<ResampledAxis> axes;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (loop::StructuralEqual(x.shape()[d], shape[d])) continue;
-    axes.push_back({.axis = d, .in = x.shape()[d], .out = shape[d], .by_ratio = true});
+    ResampledAxis axis{.axis = d, .in = x.shape()[d], .out = shape[d], .by_ratio = true};
+    if (!attrs.roi.empty()) {
+      axis.start = attrs.roi[d];
+      axis.end = attrs.roi[d + shape.size()];
+    }
+    const bool is_whole = axis.start == 0 && axis.end == 1;
+    if (!is_whole || !loop::StructuralEqual(axis.in, axis.out)) axes.push_back(axis);
   }
   return {Resample(x, shape, call.dtype(), axes,
                    {.method = attrs.method,
                     .coordinates = attrs.coordinate_transformation_mode,
                     .rounding = attrs.rounding_method,
                     .cubic_alpha = attrs.cubic_alpha,
-                    .cubic_exclude = attrs.cubic_exclude != 0},
+                    .cubic_exclude = attrs.cubic_exclude != 0,
+                    .extrapolation_value = attrs.extrapolation_value},
                    call.target)};
 }
 

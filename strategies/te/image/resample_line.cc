@@ -3,6 +3,8 @@
 // order. Products are whole numbers below 2^53, so that a fused multiply-add changes no bit.
 #include "tenon/strategies/te/image/resample_line.h"
 
+#include <optional>
+
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/error.h"
@@ -76,22 +78,28 @@ ResampledLine LineOfExpressions(const ResampledAxis& a, const std::string& mode)
   Expr shift = Number(0), offset = Number(0);
   const bool keeps_scale = !is_scaled || a.by_ratio || a.scale == 1;
   ResampledLine line;
-  bool starts_at_zero = false;  // where there is one result
+  std::optional<Expr> single;  // the coordinate where there is one result
   if (mode == "asymmetric") {
     line.is_same = keeps_scale ? are_equal : are_equal && is_one;
   } else if (mode == "align_corners") {
     factor = te::Cast(Float64, a.in - 1);
     divisor = te::Cast(Float64, a.out - 1);
-    starts_at_zero = true;
+    single = Number(0);
     line.is_same = are_equal;
+  } else if (mode == "tf_crop_and_resize") {
+    const Expr last = te::Cast(Float64, a.in - 1);
+    factor = Number(a.end - a.start) * last;
+    divisor = te::Cast(Float64, a.out - 1);
+    offset = Number(a.start) * last;
+    single = Number(0.5 * (a.start + a.end)) * last;
   } else if (mode == "half_pixel" || mode == "pytorch_half_pixel" ||
              mode == "tf_half_pixel_for_nn") {
     shift = is_scaled ? Number(0.5) : Number(0.5) * in;
-    starts_at_zero = mode == "pytorch_half_pixel";
+    if (mode == "pytorch_half_pixel") single = Number(0);
     if (mode != "tf_half_pixel_for_nn") {
       offset = Number(-0.5);
       if (keeps_scale) line.is_same = are_equal;
-      if (!keeps_scale && starts_at_zero) line.is_same = are_equal && is_one;
+      if (!keeps_scale && single) line.is_same = are_equal && is_one;
     }
   } else {
     throw Unimplemented(StrCat("the coordinates ", mode,
@@ -100,9 +108,9 @@ ResampledLine LineOfExpressions(const ResampledAxis& a, const std::string& mode)
   }
   line.at = [=](const Expr& i) {
     const Expr at = (te::Cast(Float64, i) * factor + shift) / divisor + offset;
-    return starts_at_zero ? te::Select(is_one, Number(0), at) : at;
+    return single ? te::Select(is_one, *single, at) : at;
   };
-  line.whole_scale = starts_at_zero ? 0 : WholeScaleOf(a);
+  line.whole_scale = single ? 0 : WholeScaleOf(a);
   if (line.whole_scale != 0) {
     line.by_scale = [by_scale = Line{.factor = 1,
                                      .shift = mode == "asymmetric" ? 0 : 0.5,

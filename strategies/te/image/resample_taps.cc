@@ -227,16 +227,18 @@ Taps TapsOf(const ResampledAxis& a, const Resampling& how, DataType t) {
     if (!is_weighted_again) taps.is_same = line.is_same;
   }
   if (how.coordinates != "tf_crop_and_resize") return taps;
-  const auto last = static_cast<double>(NumberOf(a.in) - 1);
-  bool leaves = false;
-  for (std::int64_t i = 0; !leaves && i < NumberOf(a.out); ++i)
-    leaves = line.number(i) < 0 || line.number(i) > last;
-  if (!leaves) return taps;
+  if (line.number != nullptr) {
+    const auto last = static_cast<double>(NumberOf(a.in) - 1);
+    bool leaves = false;
+    for (std::int64_t i = 0; !leaves && i < NumberOf(a.out); ++i)
+      leaves = line.number(i) < 0 || line.number(i) > last;
+    if (!leaves) return taps;
+  }
   const Tensor outside = Stored(
       a.out,
       [&](const Expr& i) {
         const Expr at = line.at(i);
-        return te::Cast(Int32, at < te::Cast(Float64, 0) || at > te::Cast(Float64, last));
+        return te::Cast(Int32, at < te::Cast(Float64, 0) || at > te::Cast(Float64, a.in - 1));
       },
       "outside");
   taps.is_outside = [outside](const Expr& i) { return outside(i) != loop::IntImm(Int32, 0); };

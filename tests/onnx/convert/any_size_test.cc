@@ -175,6 +175,49 @@ TEST(AnySizeOfModelsTest, ImagesOfAnySizeBecomeOneSize) {
   }
 }
 
+// Regions inside the image and beyond it, to the size of another one and to numbers.
+TEST(AnySizeOfModelsTest, RegionsOfImagesOfAnySize) {
+  const std::vector<std::vector<float>> regions = {{0, 0, 0.25F, 0, 1, 1, 0.75F, 0.5F},
+                                                   {0, 0, -0.25F, 0.5F, 1, 1, 1.5F, 1},
+                                                   {0, 0, 0, 0, 1, 1, 1, 1}};
+  for (const std::vector<float>& region : regions) {
+    for (const char* mode : {"nearest", "linear", "cubic"}) {
+      SCOPED_TRACE(mode);
+      const auto set = [&](NodeProto& node) {
+        SetString(node, "mode", mode);
+        SetString(node, "coordinate_transformation_mode", "tf_crop_and_resize");
+        SetFloat(node, "extrapolation_value", -7.5F);
+      };
+      Model model;
+      NamedInput(model, "x", {"n", "2", "h", "w"});
+      NamedInput(model, "like", {"1", "1", "a", "b"}).Output("y");
+      model.Constant("roi", NDArray::FromVector<float>({8}, region));
+      AddSizes(model);
+      set(model.Node("Resize", {"x", "roi", "", "sizes"}, {"y"}));
+      ExpectRightForAll(model, AllSizes(), std::string_view(mode) == "nearest");
+    }
+  }
+}
+
+TEST(AnySizeOfModelsTest, RegionsByScalesThatMakeWholeMultiples) {
+  const auto model_of = [](float scale) {
+    Model model;
+    NamedInput(model, "x", {"n", "2", "h", "w"}).Output("y");
+    model.Constant("roi", NDArray::FromVector<float>({8}, {0, 0, 0.25F, 0, 1, 1, 0.75F, 1}));
+    model.Constant("scales", NDArray::FromVector<float>({4}, {1, 1, scale, 0.5F}));
+    NodeProto& node = model.Node("Resize", {"x", "roi", "scales"}, {"y"});
+    SetString(node, "mode", "linear");
+    SetString(node, "coordinate_transformation_mode", "tf_crop_and_resize");
+    return model;
+  };
+  std::vector<runtime::Inputs> runs;
+  for (const Shape& shape : {Shape{1, 2, 1, 2}, Shape{3, 2, 7, 5}, Shape{2, 2, 16, 33}})
+    runs.push_back({{"x", Random(shape, 3)}});
+  ExpectRightForAll(model_of(4), runs);
+  EXPECT_THAT(std::string(ImportOnnx(model_of(3).Bytes(), AnyShapes()).status().message()),
+              ::testing::HasSubstr("a region of 1.5 times h elements"));
+}
+
 // Levels of a pyramid: each is enlarged to the next, whose extents were rounded on the way down.
 TEST(AnySizeOfModelsTest, LevelsOfAPyramidAreAdded) {
   for (const Mode& mode : {kModes[2], kModes[7]}) {
