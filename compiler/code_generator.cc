@@ -50,20 +50,23 @@ strategies::Built CheckedKernel(const Group& composite, const CompositeKernel& m
 }
 
 strategies::Implementation RowOf(const AuthorSite& site, const CodeGenerator& generator) {
-  return {.name = generator.name,
-          .priority = strategies::kCodeGenerator,
-          .refusal = [site, refusal = generator.refusal](
-                         const Group& composite) -> std::optional<std::string> {
-            if (refusal == nullptr) return std::nullopt;
-            return RunAuthorCode(site, "the refusal", [&] { return refusal(composite); });
-          },
-          .build =
-              [site, build = generator.build](const Group& composite) {
-                return RunAuthorCode(site, "the build", [&] {
-                  return strategies::GuardRuns(site, "a kernel",
-                                               CheckedKernel(composite, build(composite)));
-                });
-              }};
+  return {
+      .name = generator.name,
+      .priority = strategies::kCodeGenerator,
+      .refusal = [site, refusal = generator.refusal](
+                     const Group& composite) -> std::optional<std::string> {
+        if (refusal == nullptr) return std::nullopt;
+        return RunAuthorCode(site, "the refusal", [&] { return refusal(composite); });
+      },
+      .build =
+          [site, build = generator.build](const Group& composite) {
+            return strategies::BuildByAuthor(site, "the build", [&]() -> strategies::BuildResult {
+              const auto made = build(composite);
+              if (const auto* refused = std::get_if<strategies::Refused>(&made)) return *refused;
+              return strategies::GuardRuns(
+                  site, "a kernel", CheckedKernel(composite, std::get<CompositeKernel>(made)));
+            });
+          }};
 }
 
 bool IsNameAllowed(const std::string& name) {

@@ -50,9 +50,9 @@ struct CodeGenerator {
   std::function<bool(const ir::Expr& call)> supports = nullptr;
   // Gives why it cannot build a composite, or nothing. Null: it builds all.
   std::function<std::optional<std::string>(const strategies::Group& composite)> refusal = nullptr;
-  // The constants among the arguments are in `composite.constants`, to be packed here. May throw
-  // Unimplemented, which is a refusal.
-  std::function<CompositeKernel(const strategies::Group& composite)> build;
+  // The constants among the arguments are in `composite.constants`, to be packed here. May refuse,
+  // where it shows only now that there is no kernel.
+  std::function<strategies::OrRefused<CompositeKernel>(const strategies::Group& composite)> build;
 };
 
 class CodeGeneratorRegistry {

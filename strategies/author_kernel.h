@@ -13,6 +13,14 @@ namespace tenon::strategies {
 // of its implementation mine".
 Built GuardRuns(const ops::AuthorSite& site, const std::string& what, Built built);
 
+// Runs `build`, an author's code. If it throws Unimplemented, that is a refusal; whatever else it
+// throws names the author and `what`.
+template <typename Build>
+BuildResult BuildByAuthor(const ops::AuthorSite& site, const std::string& what,
+                          const Build& build) {
+  return RefusedIfUnimplemented([&] { return ops::RunAuthorCode(site, what, build); });
+}
+
 }  // namespace tenon::strategies
 
 #endif  // TENON_STRATEGIES_AUTHOR_KERNEL_H_

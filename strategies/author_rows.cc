@@ -112,10 +112,12 @@ void AddImplementation(const AuthorSite& site, Implementation implementation, op
     return RunAuthorCode(site, what, [&] { return refusal(group); });
   };
   guarded.build = [site, what, build = std::move(implementation.build)](const Group& group) {
-    return RunAuthorCode(site, what, [&] {
-      Built built = build(group);
-      RequireBuilt(group, built);
-      return GuardRuns(site, StrCat("a kernel of ", what), std::move(built));
+    return BuildByAuthor(site, what, [&]() -> BuildResult {
+      BuildResult result = build(group);
+      auto* built = std::get_if<Built>(&result);
+      if (built == nullptr) return result;
+      RequireBuilt(group, *built);
+      return GuardRuns(site, StrCat("a kernel of ", what), std::move(*built));
     });
   };
   Strategy strategy;

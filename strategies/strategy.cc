@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
@@ -104,44 +105,23 @@ class Table {
     }
   }
 
-  // The best row that can be built. A row is refused if its building throws Unimplemented.
+  // The best row that can be built.
   Choice Choose() {
     while (const std::optional<std::size_t> usual = BestOf(rows_)) {
-      const std::optional<std::size_t> measured = MeasuredOver(*usual);
-      const std::size_t row = measured.value_or(*usual);
-      try {
-        if (const auto other = measured ? RefuseDefault(*usual) : std::nullopt) {
-          LeaveAside(*measured_, *other);
-          measured_.reset();
-          continue;
-        }
-        config_ = measured ? Config(measured_->config) : Config();
-        Built built = builders_[row](group_);
-        if (measured) {
-          config_.RequireAllAsked();
-          rows_[row].measured =
-              measured_->config.empty()
-                  ? measured_->evidence
-                  : StrCat(measured_->evidence, "; ", strategies::ToText(measured_->config));
-        } else if (measured_) {
-          LeaveAside(*measured_, OtherDefault(rows_[row].name, Config()));
-        }
-        return {.built = std::move(built),
-                .implementation = rows_[row].name,
-                .remark = remark_,
-                .candidates = rows_,
-                .chosen = row,
-                .config = config_};
-      } catch (const Error& error) {
-        if (measured) {
-          LeaveAside(*measured_, error.message());
-          measured_.reset();
-          continue;
-        }
-        if (error.code() != absl::StatusCode::kUnimplemented) throw;
-        reason_ = error.message();
-        rows_[row].refusal = reason_;
+      if (const std::optional<std::size_t> measured = MeasuredOver(*usual)) {
+        if (std::optional<Choice> choice = TakeMeasured(*measured, *usual))
+          return *std::move(choice);
+        continue;
       }
+      config_ = Config();
+      BuildResult result = builders_[*usual](group_);
+      if (auto* refused = std::get_if<Refused>(&result)) {
+        reason_ = std::move(refused->why);
+        rows_[*usual].refusal = reason_;
+        continue;
+      }
+      if (measured_) LeaveAside(*measured_, OtherDefault(*measured_, rows_[*usual].name, Config()));
+      return Taken(std::get<Built>(std::move(result)), *usual);
     }
     throw Unimplemented(
         StrCat("no implementation can make the kernel ", group_.name, ": ", reason_))
@@ -149,7 +129,43 @@ class Table {
   }
 
  private:
-  using Build = std::function<Built(const Group& group)>;
+  using Build = std::function<BuildResult(const Group& group)>;
+
+  Choice Taken(Built built, std::size_t row) const {
+    return {.built = std::move(built),
+            .implementation = rows_[row].name,
+            .remark = remark_,
+            .candidates = rows_,
+            .chosen = row,
+            .config = config_};
+  }
+
+  // The measured row, or nothing: then the measurement is left aside for good.
+  std::optional<Choice> TakeMeasured(std::size_t row, std::size_t usual) {
+    const MeasuredChoice measured = *std::exchange(measured_, std::nullopt);
+    std::optional<std::string> refusal;
+    try {
+      refusal = RefuseDefault(measured, usual);
+      if (!refusal) {
+        config_ = Config(measured.config);
+        BuildResult result = builders_[row](group_);
+        if (const auto* built = std::get_if<Built>(&result)) {
+          config_.RequireAllAsked();
+          rows_[row].measured =
+              measured.config.empty()
+                  ? measured.evidence
+                  : StrCat(measured.evidence, "; ", strategies::ToText(measured.config));
+          return Taken(*built, row);
+        }
+        refusal = std::get<Refused>(result).why;
+      }
+    } catch (const Error& error) {
+      // The row no longer has such a choice, or no longer such a value of it.
+      refusal = error.message();
+    }
+    LeaveAside(measured, *refusal);
+    return std::nullopt;
+  }
 
   void LeaveAside(const MeasuredChoice& measured, const std::string& why) {
     StrAppend(&remark_, "  measured choice ", measured.row, measured.config.empty() ? "" : " ",
@@ -165,24 +181,26 @@ class Table {
     return static_cast<std::size_t>(row - rows_.begin());
   }
 
-  std::string OtherDefault(const std::string& now, const Config& config) const {
+  static std::string OtherDefault(const MeasuredChoice& measured, const std::string& now,
+                                  const Config& config) {
     const auto text = [](const std::string& row, const ConfigValues& values) {
       return StrCat(row, values.empty() ? "" : " ", strategies::ToText(values));
     };
-    return StrCat("it was measured against ", text(measured_->over, measured_->over_config),
+    return StrCat("it was measured against ", text(measured.over, measured.over_config),
                   ", and the default is now ", text(now, config.Values()));
   }
 
   // Why the measured choice says nothing about today's default: it has beaten other values.
-  std::optional<std::string> RefuseDefault(std::size_t usual) {
-    if (measured_->over_config.empty()) return std::nullopt;
+  std::optional<std::string> RefuseDefault(const MeasuredChoice& measured, std::size_t usual) {
+    if (measured.over_config.empty()) return std::nullopt;
     config_ = Config();
     Group scheduled = group_;
     scheduled.lowering.defer = false;
-    (void)builders_[usual](scheduled);  // asks for the values
+    const BuildResult result = builders_[usual](scheduled);  // asks for the values
+    if (const auto* refused = std::get_if<Refused>(&result)) return refused->why;
     // A choice that the measurement does not know had no other value then.
-    if (std::ranges::includes(config_.Values(), measured_->over_config)) return std::nullopt;
-    return OtherDefault(rows_[usual].name, config_);
+    if (std::ranges::includes(config_.Values(), measured.over_config)) return std::nullopt;
+    return OtherDefault(measured, rows_[usual].name, config_);
   }
 
   // Adds a row after all rows of higher priority.
@@ -206,20 +224,21 @@ class Table {
   // The forms of the anchor, weighed. None if something else in the group has no compute, which
   // building will say.
   std::vector<Candidate> WeighedForms(const ir::CallNode& anchor) const {
-    try {
-      return WeighFormsOf(anchor, *group_.function, lowering_);
-    } catch (const Error& error) {
-      if (error.code() != absl::StatusCode::kUnimplemented) throw;
-      return {};
-    }
+    using Rows = std::vector<Candidate>;
+    const auto rows = RefusedIfUnimplemented(
+        [&]() -> OrRefused<Rows> { return WeighFormsOf(anchor, *group_.function, lowering_); });
+    return std::holds_alternative<Rows>(rows) ? std::get<Rows>(rows) : Rows();
+  }
+
+  BuildResult FromTe(const Group& group) const {
+    return RefusedIfUnimplemented([&]() -> BuildResult { return BuildFromTe(group, lowering_); });
   }
 
   void AddForms(const ir::CallNode* anchor, bool may_round_differently) {
     const auto* compute = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<TeCompute>();
     std::vector<Candidate> forms =
         compute == nullptr ? std::vector<Candidate>() : WeighedForms(*anchor);
-    if (forms.empty())
-      Add({.name = kTe}, [this](const Group& group) { return BuildFromTe(group, lowering_); });
+    if (forms.empty()) Add({.name = kTe}, [this](const Group& group) { return FromTe(group); });
     for (std::size_t i = 0; i < forms.size(); ++i) {
       const TeForm& form = compute->forms[i];
       if (lowering_.plain_forms && i + 1 < forms.size() && !forms[i].refusal)
@@ -233,7 +252,7 @@ class Table {
       Add(forms[i], [this, anchor, &form](const Group& group) {
         lowering_.formed = anchor;
         lowering_.form = &form;
-        return BuildFromTe(group, lowering_);
+        return FromTe(group);
       });
     }
   }
@@ -249,56 +268,6 @@ class Table {
 };
 
 }  // namespace
-
-std::vector<loop::Function> GeneratedFunctions(const Built& built) {
-  std::vector<loop::Function> functions;
-  if (const auto* function = std::get_if<loop::Function>(&built.kernel))
-    functions.push_back(*function);
-  for (const std::optional<Side>& side : {built.before, built.after}) {
-    if (side) functions.push_back(side->function);
-  }
-  return functions;
-}
-
-void RequireBuilt(const Group& group, const Built& built) {
-  std::vector<DataType> params;
-  const auto add = [](const ir::Type& type, std::vector<DataType>* types) {
-    for (const ir::Type& tensor : ir::Flatten(type))
-      types->push_back(tensor.As<ir::TensorTypeNode>()->dtype);
-  };
-  for (const ir::Expr& param : group.function->params) add(param.checked_type(), &params);
-  std::vector<DataType> buffers;
-  for (const int argument : built.arguments) {
-    if (argument < 0 || static_cast<std::size_t>(argument) >= params.size())
-      throw InvalidArgument(StrCat("Built::arguments names parameter ", argument,
-                                   "; the function has ", params.size()));
-    buffers.push_back(params[static_cast<std::size_t>(argument)]);
-  }
-  if (const auto* callable = std::get_if<std::shared_ptr<const jit::Callable>>(&built.kernel)) {
-    if (*callable == nullptr) throw InvalidArgument("Built::kernel is a null library kernel");
-    return;
-  }
-  const auto& kernel = std::get<loop::Function>(built.kernel);
-  if (kernel.origin.empty() && !kernel.body.stmt())
-    throw InvalidArgument("Built::kernel is a function without a body");
-  for (const PreparedConstant& constant : built.prepared) {
-    if (constant.function.buffers.empty())
-      throw InvalidArgument("a prepared constant's function has no buffers");
-    buffers.push_back(constant.function.buffers.back()->dtype);
-  }
-  add(group.function->body.checked_type(), &buffers);
-  if (kernel.buffers.size() != buffers.size())
-    throw InvalidArgument(StrCat("the kernel ", kernel.name, " has ", kernel.buffers.size(),
-                                 " buffers; it is called with ", buffers.size(), ": ",
-                                 built.arguments.size(), " of Built::arguments, ",
-                                 built.prepared.size(), " of Built::prepared, and the results"));
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (kernel.buffers[i]->dtype != buffers[i])
-      throw InvalidArgument(StrCat(
-          "buffer ", i, " of the kernel ", kernel.name, " (", kernel.buffers[i]->name, ") holds ",
-          kernel.buffers[i]->dtype.ToString(), "; it is called with ", buffers[i].ToString()));
-  }
-}
 
 const ir::CallNode* Group::Anchor() const {
   const ir::CallNode* anchor = nullptr;

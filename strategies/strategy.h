@@ -15,13 +15,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "tenon/ir/expr.h"
-#include "tenon/jit/callable.h"
-#include "tenon/loop/function.h"
 #include "tenon/ops/registry.h"
+#include "tenon/strategies/built.h"
 #include "tenon/strategies/candidate.h"
 #include "tenon/strategies/config.h"
 #include "tenon/strategies/lower_outputs.h"
@@ -50,42 +48,6 @@ struct Group {
   const ir::CallNode* Anchor() const;
 };
 
-// A constant in the form that a kernel reads: what `function` makes of constant parameters.
-struct PreparedConstant {
-  loop::Function function;     // the parameters, then the result
-  std::vector<int> arguments;  // which parameters
-};
-
-// Generated code before or after a library's kernel, for another order of axes or for operators
-// that the library lacks. Its buffers are arguments, what lies between both kernels, and results.
-struct Side {
-  loop::Function function;
-  std::size_t arguments = 0;
-  std::size_t bytes = 0;  // of what lies between
-};
-
-// A kernel before code generation, or a finished one of a library. `arguments` are the parameters
-// (tuples flattened) that it is called with, in order, before the `prepared` ones; others are
-// already part of it or of what is prepared.
-struct Built {
-  std::variant<loop::Function, std::shared_ptr<const jit::Callable>> kernel;
-  std::vector<int> arguments;
-  std::vector<PreparedConstant> prepared;
-  // What runs around a library's kernel. `before` makes the kernel's first argument from the first
-  // of `arguments`. `after` makes the results from the last of `arguments` and the kernel's
-  // result.
-  std::optional<Side> before;
-  std::optional<Side> after;
-};
-
-// Throws InvalidArgument, in words, for a kernel that cannot be called with the group's arguments
-// and results: a missing kernel, parameters that the function does not have, or a number or type of
-// buffers that differs from the arguments, the prepared constants and the results.
-void RequireBuilt(const Group& group, const Built& built);
-
-// The kernel, or the generated code before and after a library's.
-std::vector<loop::Function> GeneratedFunctions(const Built& built);
-
 enum class Maker { kAuthor, kOneDnn, kOneDnnNarrow };
 
 // Kernels are made on several threads, so its functions may be called by several at once.
@@ -95,8 +57,8 @@ struct Implementation {
   int priority = kGenerated;
   // Gives why it cannot build the group, or nothing.
   std::function<std::optional<std::string>(const Group& group)> refusal;
-  // May throw Unimplemented. Then the next candidate is taken.
-  std::function<Built(const Group& group)> build;
+  // Gives why it cannot, where that shows only now. Then the next candidate is taken.
+  std::function<BuildResult(const Group& group)> build;
 };
 
 // The column of operators with implementations of their own.

@@ -1,25 +1,33 @@
 #include "tenon/strategies/te_forms.h"
 
+#include "tenon/strategies/built.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::strategies {
 
+namespace {
+
+Candidate Weighed(const TeForm& form, const TeCall& call) {
+  Candidate row{.name = StrCat("te.", form.name), .priority = form.priority};
+  const auto weighed = RefusedIfUnimplemented([&]() -> OrRefused<std::optional<double>> {
+    if (auto refusal = form.refusal ? form.refusal(call) : std::nullopt)
+      return Refused{*std::move(refusal)};
+    return form.cycles ? std::optional(form.cycles(call)) : std::nullopt;
+  });
+  if (const auto* refused = std::get_if<Refused>(&weighed)) {
+    row.refusal = refused->why;
+  } else {
+    row.cycles = std::get<std::optional<double>>(weighed);
+  }
+  return row;
+}
+
+}  // namespace
+
 std::vector<Candidate> WeighForms(const TeCompute& compute, const TeCall& call) {
   std::vector<Candidate> rows;
-  for (const TeForm& form : compute.forms) {
-    Candidate& row = rows.emplace_back();
-    row.name = StrCat("te.", form.name);
-    row.priority = form.priority;
-    try {
-      if (form.refusal) row.refusal = form.refusal(call);
-      if (!row.refusal && form.cycles) row.cycles = form.cycles(call);
-    } catch (const Error& error) {
-      // The form is one for numbers, and extents are variables.
-      if (error.code() != absl::StatusCode::kUnimplemented) throw;
-      row.refusal = error.message();
-    }
-  }
+  for (const TeForm& form : compute.forms) rows.push_back(Weighed(form, call));
   return rows;
 }
 

@@ -36,11 +36,10 @@ std::int64_t WeightElements(const Convolution& conv) {
 }
 
 // A convolution or a transposed one. The latter's weight has its input channels first.
-std::unique_ptr<jit::Callable> MakeWindows(const Convolution& conv, const Types& types,
-                                           bool transposed, memory::format_tag plain,
-                                           memory::format_tag in_groups, const NDArray& weight,
-                                           const NDArray& bias, bool has_bias,
-                                           std::string_view what) {
+MadeKernel MakeWindows(const Convolution& conv, const Types& types, bool transposed,
+                       memory::format_tag plain, memory::format_tag in_groups,
+                       const NDArray& weight, const NDArray& bias, bool has_bias,
+                       std::string_view what) {
   RequireElements(bias, conv.out_channels, StrCat(what, "'s bias"));
   memory::dims weight_dims = {conv.out_channels / conv.groups, conv.in_channels / conv.groups,
                               conv.kernel[0], conv.kernel[1]};
@@ -83,9 +82,8 @@ std::unique_ptr<jit::Callable> MakeWindows(const Convolution& conv, const Types&
   return MakeKernel(what, make, known);
 }
 
-std::unique_ptr<jit::Callable> MakeProduct(const MatrixProduct& product, const Types& types,
-                                           const NDArray& rhs, const NDArray& bias, bool has_bias,
-                                           std::string_view what) {
+MadeKernel MakeProduct(const MatrixProduct& product, const Types& types, const NDArray& rhs,
+                       const NDArray& bias, bool has_bias, std::string_view what) {
   RequireElements(bias, product.columns, StrCat(what, "'s bias"));
   using tag = memory::format_tag;
   const memory::dims rhs_dims = {product.rhs_batch, product.depth, product.columns};
@@ -119,16 +117,15 @@ std::unique_ptr<jit::Callable> MakeProduct(const MatrixProduct& product, const T
 
 }  // namespace
 
-std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const NDArray& weight,
-                                               const NDArray& bias, bool has_bias) {
+MadeKernel MakeConvolution(const Convolution& conv, const NDArray& weight, const NDArray& bias,
+                           bool has_bias) {
   RequireElements(weight, WeightElements(conv), "convolution's weight");
   return MakeWindows(conv, kFloats, /*transposed=*/false, memory::format_tag::oihw,
                      memory::format_tag::goihw, weight, bias, has_bias, "convolution");
 }
 
-std::unique_ptr<jit::Callable> MakeNarrowConvolution(const Convolution& conv,
-                                                     const NarrowTypes& types,
-                                                     const NDArray& weight) {
+MadeKernel MakeNarrowConvolution(const Convolution& conv, const NarrowTypes& types,
+                                 const NDArray& weight) {
   const std::string what = StrCat("convolution of ", types.weight.ToString());
   RequireElements(weight, WeightElements(conv), StrCat("weight of a ", what), types.weight);
   Convolution in_nhwc = conv;  // for which there is optimised code
@@ -137,33 +134,30 @@ std::unique_ptr<jit::Callable> MakeNarrowConvolution(const Convolution& conv,
                      memory::format_tag::goihw, weight, {}, false, what);
 }
 
-std::unique_ptr<jit::Callable> MakeDeconvolution(const Convolution& conv, const NDArray& weight,
-                                                 const NDArray& bias, bool has_bias) {
+MadeKernel MakeDeconvolution(const Convolution& conv, const NDArray& weight, const NDArray& bias,
+                             bool has_bias) {
   RequireElements(weight, WeightElements(conv), "transposed convolution's weight");
   return MakeWindows(conv, kFloats, /*transposed=*/true, memory::format_tag::iohw,
                      memory::format_tag::giohw, weight, bias, has_bias, "transposed convolution");
 }
 
-std::unique_ptr<jit::Callable> MakeMatrixProduct(const MatrixProduct& product, const NDArray& rhs,
-                                                 const NDArray& bias, bool has_bias) {
+MadeKernel MakeMatrixProduct(const MatrixProduct& product, const NDArray& rhs, const NDArray& bias,
+                             bool has_bias) {
   RequireElements(rhs, product.rhs_batch * product.depth * product.columns,
                   "matrix product's right side");
   return MakeProduct(product, kFloats, rhs, bias, has_bias, "matrix product");
 }
 
-std::unique_ptr<jit::Callable> MakeNarrowMatrixProduct(const MatrixProduct& product,
-                                                       const NarrowTypes& types,
-                                                       const NDArray& rhs) {
+MadeKernel MakeNarrowMatrixProduct(const MatrixProduct& product, const NarrowTypes& types,
+                                   const NDArray& rhs) {
   const std::string what = StrCat("matrix product of ", types.weight.ToString());
   RequireElements(rhs, product.rhs_batch * product.depth * product.columns,
                   StrCat("right side of a ", what), types.weight);
   return MakeProduct(product, TypesOf(types), rhs, {}, false, what);
 }
 
-std::unique_ptr<jit::Callable> MakeScaledMatrixProduct(const MatrixProduct& product,
-                                                       const NarrowTypes& types,
-                                                       const NDArray& values,
-                                                       const NDArray& scales) {
+MadeKernel MakeScaledMatrixProduct(const MatrixProduct& product, const NarrowTypes& types,
+                                   const NDArray& values, const NDArray& scales) {
   const std::string what = StrCat("product of ", types.data.ToString(), " by scaled bytes");
   RequireElements(values, product.depth * product.columns, StrCat("right side of a ", what), Int8);
   RequireElements(scales, scales.shape().at(0) * product.columns, StrCat("scales of a ", what));

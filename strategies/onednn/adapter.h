@@ -7,8 +7,8 @@
 // what depends on the library's major version stands in v2/ and v3/.
 //
 //   Convolution conv{.batch = 1, .in_channels = 64, ...};
-//   std::unique_ptr<jit::Callable> kernel = MakeConvolution(conv, weight, bias);
-//   kernel->implementation() == "onednn brgconv:avx512_core";
+//   MadeKernel made = MakeConvolution(conv, weight, bias);
+//   std::get<KernelPointer>(made)->implementation() == "onednn brgconv:avx512_core";
 #ifndef TENON_STRATEGIES_ONEDNN_ADAPTER_H_
 #define TENON_STRATEGIES_ONEDNN_ADAPTER_H_
 
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "tenon/jit/callable.h"
+#include "tenon/strategies/built.h"
 #include "tenon/support/ndarray.h"
 #include "tenon/support/target.h"
 
@@ -103,39 +104,38 @@ struct NarrowTypes {
   DataType data, weight, result;
 };
 
+// A kernel, or why oneDNN has no optimised code for it.
+using KernelPointer = std::shared_ptr<const jit::Callable>;
+using MadeKernel = OrRefused<KernelPointer>;
+
 // Buffers of the callables: the input; the weight and the bias, each only when not given here; the
 // operands of tensor post-ops in order; the result. `bias` has one value per result channel
-// (column); `has_bias` says that one is an argument. All throw Unimplemented when oneDNN has no
-// optimised code for the case.
-std::unique_ptr<jit::Callable> MakeConvolution(const Convolution& conv, const NDArray& weight,
-                                               const NDArray& bias, bool has_bias = false);
+// (column); `has_bias` says that one is an argument.
+MadeKernel MakeConvolution(const Convolution& conv, const NDArray& weight, const NDArray& bias,
+                           bool has_bias = false);
 // A convolution of an image by a known weight, both narrower than their sums. Image and result are
 // NHWC, whatever `conv` says; there are no post-ops.
-std::unique_ptr<jit::Callable> MakeNarrowConvolution(const Convolution& conv,
-                                                     const NarrowTypes& types,
-                                                     const NDArray& weight);
+MadeKernel MakeNarrowConvolution(const Convolution& conv, const NarrowTypes& types,
+                                 const NDArray& weight);
 // A product in the same manner; a right side of bfloat16 may be an argument.
-std::unique_ptr<jit::Callable> MakeNarrowMatrixProduct(const MatrixProduct& product,
-                                                       const NarrowTypes& types,
-                                                       const NDArray& rhs);
+MadeKernel MakeNarrowMatrixProduct(const MatrixProduct& product, const NarrowTypes& types,
+                                   const NDArray& rhs);
 // A product of a matrix of float32 or bfloat16 by `values` (int8, [depth, columns]), each of them
 // times the scale of its column and block of rows (`scales`, float32, [blocks, columns]). With one
 // block, sums are scaled; they may overflow where products of data and values exceed float32.
-std::unique_ptr<jit::Callable> MakeScaledMatrixProduct(const MatrixProduct& product,
-                                                       const NarrowTypes& types,
-                                                       const NDArray& values,
-                                                       const NDArray& scales);
+MadeKernel MakeScaledMatrixProduct(const MatrixProduct& product, const NarrowTypes& types,
+                                   const NDArray& values, const NDArray& scales);
 // `conv` transposed: its weight is IOHW (in, out / groups, height, width).
-std::unique_ptr<jit::Callable> MakeDeconvolution(const Convolution& conv, const NDArray& weight,
-                                                 const NDArray& bias, bool has_bias = false);
-std::unique_ptr<jit::Callable> MakeMatrixProduct(const MatrixProduct& product, const NDArray& rhs,
-                                                 const NDArray& bias, bool has_bias = false);
+MadeKernel MakeDeconvolution(const Convolution& conv, const NDArray& weight, const NDArray& bias,
+                             bool has_bias = false);
+MadeKernel MakeMatrixProduct(const MatrixProduct& product, const NDArray& rhs, const NDArray& bias,
+                             bool has_bias = false);
 
-std::unique_ptr<jit::Callable> MakePooling(const Pooling& pooling);
-std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax);
+MadeKernel MakePooling(const Pooling& pooling);
+MadeKernel MakeSoftmax(const Softmax& softmax);
 // Scale and shift are arguments unless given here.
-std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& norm,
-                                                      const NDArray& gamma, const NDArray& beta);
+MadeKernel MakeLayerNormalization(const LayerNormalization& norm, const NDArray& gamma,
+                                  const NDArray& beta);
 
 // A feature of the host that oneDNN's code uses and `target` lacks, or nothing. The library picks
 // its code by the host, or by the environment variable ONEDNN_MAX_CPU_ISA, once for the whole

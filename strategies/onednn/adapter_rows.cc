@@ -33,7 +33,7 @@ memory::desc Plain(const Shape& shape) {
 
 }  // namespace
 
-std::unique_ptr<jit::Callable> MakePooling(const Pooling& pooling) {
+MadeKernel MakePooling(const Pooling& pooling) {
   const auto make = [=](const Knowns&) -> Made {
     const auto tag = pooling.layout == ActivationLayout::kNCHW ? memory::format_tag::nchw
                                                                : memory::format_tag::nhwc;
@@ -58,7 +58,7 @@ std::unique_ptr<jit::Callable> MakePooling(const Pooling& pooling) {
   return MakeKernel("pooling", make, {});
 }
 
-std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax) {
+MadeKernel MakeSoftmax(const Softmax& softmax) {
   const auto make = [=](const Knowns&) -> Made {
     const memory::desc data = Plain(softmax.shape);
     return {ChooseSoftmax(softmax.logarithm, data, static_cast<int>(softmax.axis),
@@ -68,8 +68,8 @@ std::unique_ptr<jit::Callable> MakeSoftmax(const Softmax& softmax) {
   return MakeKernel(softmax.logarithm ? "logarithm of a softmax" : "softmax", make, {});
 }
 
-std::unique_ptr<jit::Callable> MakeLayerNormalization(const LayerNormalization& norm,
-                                                      const NDArray& gamma, const NDArray& beta) {
+MadeKernel MakeLayerNormalization(const LayerNormalization& norm, const NDArray& gamma,
+                                  const NDArray& beta) {
   RequireElements(gamma, norm.columns, "layer normalisation's scale");
   RequireElements(beta, norm.columns, "layer normalisation's shift");
   const memory::desc along({norm.columns}, kFloat, memory::format_tag::a);

@@ -116,13 +116,14 @@ std::optional<std::string> RefuseNarrowConvolution(const Group& group) {
   return std::nullopt;
 }
 
-Built BuildNarrowConvolution(const Group& group) {
+BuildResult BuildNarrowConvolution(const Group& group) {
   const CallNode& anchor = *group.Anchor();
   const CallNode& made = MadeByLibrary(group);
   const NarrowTypes types = TypesOf(anchor, made);
   const Convolution conv = DescribeWindows<ops::Conv2DAttrs>(anchor);
-  Built built{.kernel = std::shared_ptr<const jit::Callable>(
-                  MakeNarrowConvolution(conv, types, KnownValue(group, anchor.args[1]))),
+  MadeKernel kernel = MakeNarrowConvolution(conv, types, KnownValue(group, anchor.args[1]));
+  if (auto* refused = std::get_if<Refused>(&kernel)) return std::move(*refused);
+  Built built{.kernel = std::get<KernelPointer>(std::move(kernel)),
               .arguments = {ParameterIndex(group, anchor.args[0])}};
   const Shape shape = {conv.batch, conv.out_size[0], conv.out_size[1], conv.out_channels};
   const Tensor sums = te::Placeholder(ToExprs(shape), types.result, "sums");
@@ -152,12 +153,14 @@ std::optional<std::string> RefuseNarrowProduct(const Group& group) {
   return std::nullopt;
 }
 
-Built BuildNarrowProduct(const Group& group) {
+BuildResult BuildNarrowProduct(const Group& group) {
   const CallNode& anchor = *group.Anchor();
   const CallNode& made = MadeByLibrary(group);
   const NarrowTypes types = TypesOf(anchor, made);
-  Built built{.kernel = std::shared_ptr<const jit::Callable>(MakeNarrowMatrixProduct(
-                  DescribeProduct(anchor), types, KnownValue(group, anchor.args[1]))),
+  MadeKernel kernel =
+      MakeNarrowMatrixProduct(DescribeProduct(anchor), types, KnownValue(group, anchor.args[1]));
+  if (auto* refused = std::get_if<Refused>(&kernel)) return std::move(*refused);
+  Built built{.kernel = std::get<KernelPointer>(std::move(kernel)),
               .arguments = {ParameterIndex(group, anchor.args[0])}};
   if (!KnownValue(group, anchor.args[1]).defined())
     built.arguments.push_back(ParameterIndex(group, anchor.args[1]));

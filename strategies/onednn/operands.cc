@@ -76,4 +76,10 @@ std::vector<int> Arguments(const Group& group, const CallNode& anchor, const Epi
   return arguments;
 }
 
+BuildResult WithArguments(MadeKernel made, std::vector<int> arguments) {
+  if (auto* refused = std::get_if<Refused>(&made)) return std::move(*refused);
+  return Built{.kernel = std::get<KernelPointer>(std::move(made)),
+               .arguments = std::move(arguments)};
+}
+
 }  // namespace tenon::strategies::onednn

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/strategies/onednn/adapter.h"
 #include "tenon/strategies/onednn/epilogue.h"
 #include "tenon/strategies/strategy.h"
 
@@ -29,6 +30,9 @@ NDArray KnownValue(const Group& group, const ir::Expr& var);
 // Parameters in the adapter's order: the input; weight and bias unless they are known; operands.
 std::vector<int> Arguments(const Group& group, const ir::CallNode& anchor,
                            const Epilogue& epilogue);
+
+// The kernel with its arguments, unless it is refused.
+BuildResult WithArguments(MadeKernel made, std::vector<int> arguments);
 
 }  // namespace tenon::strategies::onednn
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 #include <utility>
+#include <variant>
 
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/support/alignment.h"
@@ -65,12 +66,17 @@ void AppendPostOps(const std::vector<PostOp>& post_ops, const memory::desc& resu
   attr->set_post_ops(chain);
 }
 
-// The name of a primitive's code for people; throws Unimplemented for reference code.
-std::string CheckedImplementation(const std::string& name, std::string_view what) {
-  if (IsReference(name)) {
-    throw Unimplemented(StrCat("oneDNN would run its reference code (", name, ") for this ", what));
+// The primitive, for that many threads. oneDNN's exceptions become a refusal or an error of Tenon.
+OrRefused<Made> MakePrimitive(const Maker& make, const std::string& what, int threads,
+                              const Knowns& known) {
+  const jit::ScopedTeam team(threads);
+  try {
+    return make(known);
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_unimplemented)
+      return Refused{StrCat("oneDNN has no code for this ", what)};
+    throw Error(absl::StatusCode::kInternal, StrCat("oneDNN: ", what, ": ", error.what()));
   }
-  return StrCat("onednn ", name);
 }
 
 void Check(dnnl_status_t status) {
@@ -158,10 +164,12 @@ class Variant {
 // that it gets, either that of compile time or one that is made when it is first needed.
 class OneDnnKernel : public jit::Callable {
  public:
-  OneDnnKernel(std::string_view what, Maker make, const Knowns& known)
-      : what_(what), make_(std::move(make)), threads_(jit::TeamThreads()) {
-    Made made = Make(threads_, known);
-    implementation_ = CheckedImplementation(made.chosen.implementation, what_);
+  // `made` is what `make` makes for that many threads.
+  OneDnnKernel(std::string what, Maker make, int threads, Made made)
+      : what_(std::move(what)),
+        make_(std::move(make)),
+        threads_(threads),
+        implementation_(StrCat("onednn ", made.chosen.implementation)) {
     variants_.emplace(threads_, std::make_unique<Variant>(std::move(made)));
     first_ = variants_.at(threads_).get();
   }
@@ -181,11 +189,6 @@ class OneDnnKernel : public jit::Callable {
   }
 
  private:
-  Made Make(int threads, const Knowns& known) const {
-    const jit::ScopedTeam team(threads);
-    return Guard(what_, [&] { return make_(known); });
-  }
-
   const Variant& VariantFor(int threads) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     std::unique_ptr<Variant>& variant = variants_[threads];
@@ -194,7 +197,10 @@ class OneDnnKernel : public jit::Callable {
       for (const Argument& argument : first_->made().arguments) {
         if (argument.is_fixed) known.emplace(argument.id, Known{argument.fixed, true});
       }
-      variant = std::make_unique<Variant>(Make(threads, known));
+      OrRefused<Made> made = MakePrimitive(make_, what_, threads, known);
+      if (const auto* refused = std::get_if<Refused>(&made))
+        throw Unimplemented(StrCat(refused->why, " on ", threads, " threads"));
+      variant = std::make_unique<Variant>(std::get<Made>(std::move(made)));
     }
     return *variant;
   }
@@ -292,8 +298,15 @@ void RequireElements(const NDArray& array, std::int64_t count, std::string_view 
   }
 }
 
-std::unique_ptr<jit::Callable> MakeKernel(std::string_view what, Maker make, const Knowns& known) {
-  return std::make_unique<OneDnnKernel>(what, std::move(make), known);
+MadeKernel MakeKernel(std::string_view what, Maker make, const Knowns& known) {
+  const int threads = jit::TeamThreads();
+  OrRefused<Made> made = MakePrimitive(make, std::string(what), threads, known);
+  if (auto* refused = std::get_if<Refused>(&made)) return std::move(*refused);
+  const std::string& name = std::get<Made>(made).chosen.implementation;
+  if (IsReference(name))
+    return Refused{StrCat("oneDNN would run its reference code (", name, ") for this ", what)};
+  return std::make_shared<OneDnnKernel>(std::string(what), std::move(make), threads,
+                                        std::get<Made>(std::move(made)));
 }
 
 }  // namespace tenon::strategies::onednn

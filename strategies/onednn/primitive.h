@@ -25,19 +25,6 @@ constexpr auto kFloat = dnnl::memory::data_type::f32;
 
 const dnnl::engine& Engine();
 
-// Runs oneDNN calls; its exceptions become Tenon's.
-template <typename Body>
-auto Guard(std::string_view what, Body body) {
-  try {
-    return body();
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_unimplemented) {
-      throw Unimplemented(StrCat("oneDNN has no code for this ", what));
-    }
-    throw Error(absl::StatusCode::kInternal, StrCat("oneDNN: ", what, ": ", error.what()));
-  }
-}
-
 // One argument of a primitive: a fixed memory, or the call's next buffer, maybe packed first.
 struct Argument {
   int id = 0;
@@ -85,9 +72,8 @@ struct Made {
 using Maker = std::function<Made(const Knowns& known)>;
 
 // The kernel of the primitive that `make` makes, now, and again for each number of threads that
-// calls turn out to have. Throws Unimplemented when oneDNN has no code for the case but its
-// reference code.
-std::unique_ptr<jit::Callable> MakeKernel(std::string_view what, Maker make, const Knowns& known);
+// calls turn out to have. Refused when oneDNN has no code for the case but its reference code.
+MadeKernel MakeKernel(std::string_view what, Maker make, const Knowns& known);
 
 }  // namespace tenon::strategies::onednn
 

@@ -107,14 +107,13 @@ std::optional<std::string> RefusePooling(const Group& group) {
   return RefuseTensors(std::get<Epilogue>(read), pooling.layout);
 }
 
-Built BuildPooling(const Group& group) {
+BuildResult BuildPooling(const Group& group) {
   const CallNode& anchor = *group.Anchor();
   Pooling pooling = DescribePooling(anchor);
   const Epilogue epilogue = std::get<Epilogue>(
       ReadEpilogue(*group.function, anchor, pooling.layout == ActivationLayout::kNCHW ? 1 : 3));
   pooling.post_ops = epilogue.post_ops;
-  return {.kernel = std::shared_ptr<const jit::Callable>(MakePooling(pooling)),
-          .arguments = Arguments(group, anchor, epilogue)};
+  return WithArguments(MakePooling(pooling), Arguments(group, anchor, epilogue));
 }
 
 // --- rows
@@ -125,15 +124,14 @@ std::optional<std::string> RefuseSoftmax(const Group& group) {
   return RefuseMoreThanAnchor(group);
 }
 
-Built BuildSoftmax(const Group& group) {
+BuildResult BuildSoftmax(const Group& group) {
   const CallNode& anchor = *group.Anchor();
   const Shape shape = ir::StaticShape(anchor.checked_type, "the result");
   const auto axis = static_cast<std::size_t>(
       ops::NormalAxis(anchor.attrs.As<ops::SoftmaxAttrs>().axis, shape.size()));
   const bool logarithm = ops::OpOf(anchor)->name == "nn.log_softmax";
-  return {.kernel = std::shared_ptr<const jit::Callable>(
-              MakeSoftmax({.shape = shape, .axis = axis, .logarithm = logarithm})),
-          .arguments = Arguments(group, anchor, {})};
+  return WithArguments(MakeSoftmax({.shape = shape, .axis = axis, .logarithm = logarithm}),
+                       Arguments(group, anchor, {}));
 }
 
 std::optional<std::string> RefuseLayerNorm(const Group& group) {
@@ -146,7 +144,7 @@ std::optional<std::string> RefuseLayerNorm(const Group& group) {
   return RefuseMoreThanAnchor(group);
 }
 
-Built BuildLayerNorm(const Group& group) {
+BuildResult BuildLayerNorm(const Group& group) {
   const CallNode& anchor = *group.Anchor();
   const auto& attrs = anchor.attrs.As<ops::LayerNormAttrs>();
   const Shape shape = ir::StaticShape(anchor.checked_type, "the result");
@@ -160,8 +158,7 @@ Built BuildLayerNorm(const Group& group) {
   std::vector<int> arguments = {ParameterIndex(group, anchor.args[0])};
   if (norm.scale && !gamma.defined()) arguments.push_back(ParameterIndex(group, anchor.args[1]));
   if (norm.shift && !beta.defined()) arguments.push_back(ParameterIndex(group, anchor.args[2]));
-  return {.kernel = std::shared_ptr<const jit::Callable>(MakeLayerNormalization(norm, gamma, beta)),
-          .arguments = std::move(arguments)};
+  return WithArguments(MakeLayerNormalization(norm, gamma, beta), std::move(arguments));
 }
 
 }  // namespace

@@ -52,20 +52,25 @@ const CallNode* ProductOfScale(const CallNode& product) {
 }
 
 // The value of an expression of known parameters.
-NDArray Evaluated(const Group& group, const Expr& e) {
-  const Expr value = ir::RewritePostOrder(e, [&](const Expr& original, const Expr& rewritten) {
+OrRefused<NDArray> Evaluated(const Group& group, const Expr& e) {
+  bool is_known = true;
+  const auto evaluate = [&](const Expr& original, const Expr& rewritten) -> Expr {
     if (original.kind() == ir::ExprKind::kVar) {
       const NDArray known = KnownValue(group, original);
-      if (!known.defined()) throw Unimplemented("the weights are not known");
-      return ir::Constant::Make(known);
+      is_known = is_known && known.defined();
+      return known.defined() ? ir::Constant::Make(known) : rewritten;
     }
-    if (original.kind() != ir::ExprKind::kCall) return rewritten;
+    if (original.kind() != ir::ExprKind::kCall || !is_known) return rewritten;
     const Expr typed = ir::KeepType(original, rewritten);
     return ir::Constant::Make(EvaluateCall(*typed.As<CallNode>()).at(0));
+  };
+  return RefusedIfUnimplemented([&]() -> OrRefused<NDArray> {
+    const Expr value = ir::RewritePostOrder(e, evaluate);
+    if (!is_known) return Refused{"the weights are not known"};
+    const auto* constant = value.As<ir::ConstantNode>();
+    if (constant == nullptr) return Refused{kNotScaled};
+    return constant->data;
   });
-  const auto* constant = value.As<ir::ConstantNode>();
-  if (constant == nullptr) throw Unimplemented(kNotScaled);
-  return constant->data;
 }
 
 // A matrix of numbers, of which a row or a column may stand for all.
@@ -78,12 +83,14 @@ struct Numbers {
 };
 
 // What broadcasts to a matrix, or to its transpose. Numbers of up to 16 bits stay what they are.
-Numbers NumbersOf(const Group& group, const Expr& e, bool transposed) {
+OrRefused<Numbers> NumbersOf(const Group& group, const Expr& e, bool transposed) {
   const Expr& original = WithoutCasts(e);
   const DataType type = ElementsOf(original.checked_type());
   // A cast to fewer bits would change a number.
   const bool keeps = type == Int8 || type == UInt8;
-  const NDArray value = Evaluated(group, keeps ? original : e);
+  const OrRefused<NDArray> evaluated = Evaluated(group, keeps ? original : e);
+  if (const auto* refused = std::get_if<Refused>(&evaluated)) return *refused;
+  const NDArray& value = std::get<NDArray>(evaluated);
   const NDArray floats =
       value.dtype() == Float32
           ? value
@@ -93,7 +100,7 @@ Numbers NumbersOf(const Group& group, const Expr& e, bool transposed) {
                               .As<CallNode>())
                 .at(0);
   const Shape& shape = value.shape();
-  if (shape.size() > 2) throw Unimplemented(kNotScaled);
+  if (shape.size() > 2) return Refused{kNotScaled};
   const std::int64_t last = shape.empty() ? 1 : shape.back();
   const std::int64_t first = shape.size() < 2 ? 1 : shape[0];
   Numbers numbers{.data = floats.ToVector<float>(),
@@ -103,25 +110,39 @@ Numbers NumbersOf(const Group& group, const Expr& e, bool transposed) {
   return numbers;
 }
 
-// Weights less their zero points, or nothing where one is no number of 8 bits.
-std::optional<NDArray> ReadValues(const Group& group, const Expr& e, const Shape& shape,
-                                  bool transposed) {
+// Known bytes, maybe less their zero points.
+struct Bytes {
+  Expr bytes;
+  const CallNode* difference;  // null where there are no zero points
+};
+std::optional<Bytes> BytesIn(const Expr& e) {
   const Expr& inner = WithoutCasts(e);
   const CallNode* difference = CallOf(inner, ops::Known().subtract);
   const Expr& bytes = WithoutCasts(difference == nullptr ? inner : difference->args[0]);
   const DataType type = ElementsOf(bytes.checked_type());
   if (bytes.kind() != ir::ExprKind::kVar || (type != Int8 && type != UInt8)) return std::nullopt;
-  const Numbers weights = NumbersOf(group, bytes, transposed);
-  const Numbers zeros = difference == nullptr ? Numbers{.data = {0}}
-                                              : NumbersOf(group, difference->args[1], transposed);
+  return Bytes{bytes, difference};
+}
+
+// Weights less their zero points.
+OrRefused<NDArray> ReadValues(const Group& group, const Bytes& read, const Shape& shape,
+                              bool transposed) {
+  const OrRefused<Numbers> bytes = NumbersOf(group, read.bytes, transposed);
+  if (const auto* refused = std::get_if<Refused>(&bytes)) return *refused;
+  const OrRefused<Numbers> points = read.difference == nullptr
+                                        ? Numbers{.data = {0}}
+                                        : NumbersOf(group, read.difference->args[1], transposed);
+  if (const auto* refused = std::get_if<Refused>(&points)) return *refused;
+  const auto& weights = std::get<Numbers>(bytes);
+  const auto& zeros = std::get<Numbers>(points);
   NDArray values = NDArray::Empty(shape, Int8);
   auto* next = values.data<std::int8_t>();
   for (std::int64_t row = 0; row < shape[0]; ++row) {
     for (std::int64_t column = 0; column < shape[1]; ++column) {
       const float value = weights.At(row, column) - zeros.At(row, column);
       if (!(value >= -128 && value <= 127) || value != std::floor(value))
-        throw Unimplemented(
-            StrCat("a weight less its zero point is ", value, ", no signed number of 8 bits"));
+        return Refused{
+            StrCat("a weight less its zero point is ", value, ", no signed number of 8 bits")};
       *next++ = static_cast<std::int8_t>(value);
     }
   }
@@ -129,7 +150,7 @@ std::optional<NDArray> ReadValues(const Group& group, const Expr& e, const Shape
 }
 
 // A row of scales for each block of rows, the longest that all have.
-NDArray ReadScales(const Numbers& scales, const Shape& shape) {
+OrRefused<NDArray> ReadScales(const Numbers& scales, const Shape& shape) {
   // Of greater ones, and of their products by weights, float32 holds no sums.
   constexpr float kGreatest = 1e30F;
   std::int64_t block = shape[0];
@@ -138,7 +159,7 @@ NDArray ReadScales(const Numbers& scales, const Shape& shape) {
     for (std::int64_t column = 0; column < shape[1]; ++column) {
       const float scale = scales.At(row, column);
       if (!(std::abs(scale) <= kGreatest))
-        throw Unimplemented(StrCat("a scale is ", scale, ", from which sums overflow"));
+        return Refused{StrCat("a scale is ", scale, ", from which sums overflow")};
       if (row > 0) changes = changes || scale != scales.At(row - 1, column);
     }
     if (changes) block = std::gcd(block, row);
@@ -158,8 +179,7 @@ std::optional<std::string> RefuseScaled(const Group& group) {
     return StrCat("oneDNN ", LibraryVersion(), " does not scale the weights of a product");
   if (group.library == LibraryChoice::kAuto)
     return "products by whole weights are faster, if weights of four times the size fit; a "
-           "composite or "
-           "the library choice onednn asks for it";
+           "composite or the library choice onednn asks for it";
   const DataType data = ElementsOf(anchor.args[0].checked_type());
   const DataType sums = ElementsOf(anchor.checked_type);
   if ((data != BFloat16 && data != Float32) || (sums != Float32 && sums != data))
@@ -174,18 +194,21 @@ std::optional<std::string> RefuseScaled(const Group& group) {
   return std::nullopt;
 }
 
-Built BuildScaled(const Group& group) {
+BuildResult BuildScaled(const Group& group) {
   const CallNode& anchor = *group.Anchor();
   const CallNode& made = MadeByLibrary(group);
   const MatrixProduct product = DescribeProduct(anchor);
-  const ScaledWeights weights = ReadScaledWeights(group, anchor, product.rhs_transposed);
+  const OrRefused<ScaledWeights> read = ReadScaledWeights(group, anchor, product.rhs_transposed);
+  if (const auto* refused = std::get_if<Refused>(&read)) return *refused;
+  const auto& weights = std::get<ScaledWeights>(read);
   if (weights.scales.shape()[0] > 1 && product.rows < kMinRowsOfBlocks)
-    throw Unimplemented(StrCat("it scales blocks again in each call, and fewer than ",
-                               kMinRowsOfBlocks, " rows do not pay for it"));
+    return Refused{StrCat("it scales blocks again in each call, and fewer than ", kMinRowsOfBlocks,
+                          " rows do not pay for it")};
   const NarrowTypes types = {ElementsOf(anchor.args[0].checked_type()), Int8,
                              ElementsOf(made.checked_type)};
-  Built built{.kernel = std::shared_ptr<const jit::Callable>(
-                  MakeScaledMatrixProduct(product, types, weights.values, weights.scales)),
+  MadeKernel kernel = MakeScaledMatrixProduct(product, types, weights.values, weights.scales);
+  if (auto* refused = std::get_if<Refused>(&kernel)) return std::move(*refused);
+  Built built{.kernel = std::get<KernelPointer>(std::move(kernel)),
               .arguments = {ParameterIndex(group, anchor.args[0])}};
   if (group.function->body.get() != &made) {
     const te::Tensor sums = te::Placeholder(
@@ -201,21 +224,27 @@ bool HasScaledWeights(const CallNode& product) {
   return product.args[1].kind() == ir::ExprKind::kCall && ProductOfScale(product) != nullptr;
 }
 
-ScaledWeights ReadScaledWeights(const Group& group, const CallNode& product, bool transposed) {
+OrRefused<ScaledWeights> ReadScaledWeights(const Group& group, const CallNode& product,
+                                           bool transposed) {
   const CallNode* scaled = ProductOfScale(product);
-  if (scaled == nullptr) throw Unimplemented(kNotScaled);
-  Shape shape = ir::StaticShape(product.args[1].checked_type(), "the second operand");
+  if (scaled == nullptr) return Refused{kNotScaled};
+  const Shape given = ir::StaticShape(product.args[1].checked_type(), "the second operand");
+  Shape shape = given;
   if (transposed) std::swap(shape[0], shape[1]);
   for (const std::size_t i : {0U, 1U}) {
     const Expr& side = scaled->args[i];
-    if (ir::StaticShape(side.checked_type(), "the weights") !=
-        ir::StaticShape(product.args[1].checked_type(), "the weights"))
-      continue;
-    if (const auto values = ReadValues(group, side, shape, transposed))
-      return {.values = *values,
-              .scales = ReadScales(NumbersOf(group, scaled->args[1 - i], transposed), shape)};
+    if (ir::StaticShape(side.checked_type(), "the weights") != given) continue;
+    const std::optional<Bytes> bytes = BytesIn(side);
+    if (!bytes) continue;
+    const OrRefused<NDArray> values = ReadValues(group, *bytes, shape, transposed);
+    if (const auto* refused = std::get_if<Refused>(&values)) return *refused;
+    const OrRefused<Numbers> numbers = NumbersOf(group, scaled->args[1 - i], transposed);
+    if (const auto* refused = std::get_if<Refused>(&numbers)) return *refused;
+    const OrRefused<NDArray> scales = ReadScales(std::get<Numbers>(numbers), shape);
+    if (const auto* refused = std::get_if<Refused>(&scales)) return *refused;
+    return ScaledWeights{std::get<NDArray>(values), std::get<NDArray>(scales)};
   }
-  throw Unimplemented(kNotScaled);
+  return Refused{kNotScaled};
 }
 
 Implementation ScaledProduct() {

@@ -20,9 +20,10 @@ struct ScaledWeights {
 
 // Whether the right operand of a product is computed in the group as one of such a matrix.
 bool HasScaledWeights(const ir::CallNode& product);
-// What that operand is, or its transpose. Throws Unimplemented, in words, where its elements are
-// not known, are no numbers of 8 bits or have scales that are not finite.
-ScaledWeights ReadScaledWeights(const Group& group, const ir::CallNode& product, bool transposed);
+// What that operand is, or its transpose. Refused where its elements are not known, are no numbers
+// of 8 bits or have scales that are not finite.
+OrRefused<ScaledWeights> ReadScaledWeights(const Group& group, const ir::CallNode& product,
+                                           bool transposed);
 
 // The row "onednn_scaled" of products of matrices, for composites and for those who ask for the
 // library.

@@ -35,12 +35,13 @@ constexpr Detour kDetours[] = {
     {"uni_ncsp", "reorder the image before and after"},
 };
 
-void RefuseDetours(const jit::Callable& kernel) {
+std::optional<std::string> RefuseDetour(const jit::Callable& kernel) {
   const std::string name = kernel.implementation();
   for (const Detour& detour : kDetours) {
     if (name.find(detour.name) != std::string::npos)
-      throw Unimplemented(StrCat("it would ", detour.what, " (", name, ")"));
+      return StrCat("it would ", detour.what, " (", name, ")");
   }
+  return std::nullopt;
 }
 
 // Refuses steps that do not fit into the library's numbers of 32 bits.
@@ -80,17 +81,19 @@ std::optional<std::string> RefuseConvolution(const Group& group) {
   return RefuseWindows<ops::Conv2DAttrs>(group, "OIHW");
 }
 
-Built BuildConvolution(const Group& group) {
+BuildResult BuildConvolution(const Group& group) {
   const CallNode& anchor = *group.Anchor();
   Convolution conv = DescribeWindows<ops::Conv2DAttrs>(anchor);
   const Epilogue epilogue = EpilogueOf(group, conv.layout);
   conv.post_ops = epilogue.post_ops;
   const NDArray bias = epilogue.bias ? KnownValue(group, epilogue.bias) : NDArray();
-  std::shared_ptr<const jit::Callable> kernel =
-      MakeConvolution(conv, KnownValue(group, anchor.args[1]), bias,
-                      static_cast<bool>(epilogue.bias) && !bias.defined());
-  if (group.library == LibraryChoice::kAuto) RefuseDetours(*kernel);
-  return {.kernel = std::move(kernel), .arguments = Arguments(group, anchor, epilogue)};
+  MadeKernel made = MakeConvolution(conv, KnownValue(group, anchor.args[1]), bias,
+                                    static_cast<bool>(epilogue.bias) && !bias.defined());
+  const auto* kernel = std::get_if<KernelPointer>(&made);
+  if (kernel != nullptr && group.library == LibraryChoice::kAuto) {
+    if (auto refusal = RefuseDetour(**kernel)) return Refused{*std::move(refusal)};
+  }
+  return WithArguments(std::move(made), Arguments(group, anchor, epilogue));
 }
 
 // --- transposed convolution
@@ -114,16 +117,15 @@ std::optional<std::string> RefuseDeconvolution(const Group& group) {
   return std::nullopt;
 }
 
-Built BuildDeconvolution(const Group& group) {
+BuildResult BuildDeconvolution(const Group& group) {
   const CallNode& anchor = *group.Anchor();
   Convolution conv = DescribeDeconvolution(anchor);
   const Epilogue epilogue = EpilogueOf(group, conv.layout);
   conv.post_ops = epilogue.post_ops;
   const NDArray bias = epilogue.bias ? KnownValue(group, epilogue.bias) : NDArray();
-  return {.kernel = std::shared_ptr<const jit::Callable>(
-              MakeDeconvolution(conv, KnownValue(group, anchor.args[1]), bias,
-                                static_cast<bool>(epilogue.bias) && !bias.defined())),
-          .arguments = Arguments(group, anchor, epilogue)};
+  return WithArguments(MakeDeconvolution(conv, KnownValue(group, anchor.args[1]), bias,
+                                         static_cast<bool>(epilogue.bias) && !bias.defined()),
+                       Arguments(group, anchor, epilogue));
 }
 
 // --- matrix products
@@ -149,17 +151,16 @@ std::optional<std::string> RefuseProduct(const Group& group) {
   return std::nullopt;
 }
 
-Built BuildProduct(const Group& group) {
+BuildResult BuildProduct(const Group& group) {
   const CallNode& anchor = *group.Anchor();
   const Epilogue epilogue =
       std::get<Epilogue>(ReadEpilogue(*group.function, anchor, LastAxis(anchor)));
   MatrixProduct product = DescribeProduct(anchor);
   product.post_ops = epilogue.post_ops;
   const NDArray bias = epilogue.bias ? KnownValue(group, epilogue.bias) : NDArray();
-  return {.kernel = std::shared_ptr<const jit::Callable>(
-              MakeMatrixProduct(product, KnownValue(group, anchor.args[1]), bias,
-                                static_cast<bool>(epilogue.bias) && !bias.defined())),
-          .arguments = Arguments(group, anchor, epilogue)};
+  return WithArguments(MakeMatrixProduct(product, KnownValue(group, anchor.args[1]), bias,
+                                         static_cast<bool>(epilogue.bias) && !bias.defined()),
+                       Arguments(group, anchor, epilogue));
 }
 
 }  // namespace

@@ -201,12 +201,16 @@ TEST(CodeGeneratorTest, WhatItRefusesIsGeneratedAndTheReasonIsGiven) {
   generator.refusal = [](const Group&) { return "rows of 4 are too short"; };
   Register(generator);
   CodeGenerator late = Mine("refuses_late");
-  late.build = [](const Group&) -> CompositeKernel { throw Unimplemented("there is no room"); };
+  late.build = [](const Group&) { return strategies::Refused{"there is no room"}; };
   Register(late);
+  CodeGenerator throwing = Mine("throws_late");
+  throwing.build = [](const Group&) -> CompositeKernel { throw Unimplemented("there is no room"); };
+  Register(throwing);
   const ir::Module module = Parsed(kLayer);
   const runtime::Inputs inputs = RandomInputs(module, 4);
   const std::pair<const char*, const char*> refusals[] = {{"refuses", "rows of 4 are too short"},
-                                                          {"refuses_late", "there is no room"}};
+                                                          {"refuses_late", "there is no room"},
+                                                          {"throws_late", "there is no room"}};
   for (const auto& [name, reason] : refusals) {
     const Lowered lowered = ValueOrThrow(Lower(PartitionFor(module, name)));
     EXPECT_THAT(lowered.kernels[0].choice.Explanation(),

@@ -392,7 +392,7 @@ TEST(PatternTest, APatternThatTheComputeShowsIsTaken) {
 // --- implementations
 
 // An operator that anchors its group, with an implementation that gives `built`.
-void WithImplementation(const std::string& name, std::function<Built(const Group&)> build) {
+void WithImplementation(const std::string& name, std::function<BuildResult(const Group&)> build) {
   WithCompute(name, Doubled, ops::OpPattern::kOutEWiseFusable)
       .Implement({.name = "mine", .priority = 100, .build = std::move(build)});
 }
@@ -429,6 +429,22 @@ TEST(ImplementationTest, AnOpaqueOperatorMayHaveOne) {
   EXPECT_THAT(implementations, ::testing::Contains("mine"));
   const NDArray x = Random({4, 4}, 9);
   ExpectClose(Outcome(module, {{"x", x}}), Interpreted(module, {{"x", x}}));
+}
+
+TEST(ImplementationTest, OneThatRefusesWhileItBuildsLeavesItsReasonAndTheNextIsTaken) {
+  WithImplementation("my.refuses_late",
+                     [](const Group&) { return Refused{"the device is in use"}; });
+  WithImplementation("my.throws_late",
+                     [](const Group&) -> Built { throw Unimplemented("the device is in use"); });
+  const NDArray x = Random({4, 4}, 10);
+  for (const char* name : {"my.refuses_late", "my.throws_late"}) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(4, 4), float32]) { ", name, "(%x) }"));
+    const Choice choice = ValueOrThrow(Lower(module)).kernels.at(0).choice;
+    EXPECT_EQ(choice.implementation, "te");
+    EXPECT_THAT(choice.Explanation(), HasSubstr("mine (priority 100): no, the device is in use"));
+    ExpectClose(Outcome(module, {{"x", x}}), Interpreted(module, {{"x", x}}));
+  }
 }
 
 TEST(ImplementationTest, AKernelThatCannotBeCalledIsRefused) {
