@@ -33,6 +33,21 @@ ScheduleFunction Guarded(const AuthorSite& site, const std::string& what,
   };
 }
 
+template <typename Weighed>
+std::function<double(const Weighed&)> GuardedEstimate(
+    const AuthorSite& site, const std::string& what, std::function<double(const Weighed&)> cycles) {
+  if (cycles == nullptr) return nullptr;
+  return [site, what, cycles = std::move(cycles)](const Weighed& weighed) {
+    return RunAuthorCode(site, what, [&] {
+      const double estimate = cycles(weighed);
+      if (!(estimate >= 0))
+        throw InvalidArgument(
+            StrCat(site.name, ": the estimate is ", estimate, " cycles; it must be at least 0"));
+      return estimate;
+    });
+  };
+}
+
 // Explanations and records name a row and its choices, with blanks between.
 bool IsName(std::string_view name) {
   return !name.empty() && std::ranges::none_of(name, [](unsigned char c) {
@@ -60,16 +75,7 @@ void AddForm(const AuthorSite& site, TeForm form, ops::OpDef* op) {
     guarded.refusal = [site, what, refusal = std::move(form.refusal)](const TeCall& call) {
       return RunAuthorCode(site, what, [&] { return refusal(call); });
     };
-  if (form.cycles != nullptr)
-    guarded.cycles = [site, what, cycles = std::move(form.cycles)](const TeCall& call) {
-      return RunAuthorCode(site, what, [&] {
-        const double estimate = cycles(call);
-        if (!(estimate >= 0))
-          throw InvalidArgument(
-              StrCat(site.name, ": the estimate is ", estimate, " cycles; it must be at least 0"));
-        return estimate;
-      });
-    };
+  guarded.cycles = GuardedEstimate<TeCall>(site, what, std::move(form.cycles));
   guarded.make = [site, what, make = std::move(form.make)](const TeCall& call) {
     return RunAuthorCode(site, what, [&] {
       std::vector<te::Tensor> results = make(call);
@@ -111,6 +117,7 @@ void AddImplementation(const AuthorSite& site, Implementation implementation, op
     if (refusal == nullptr) return std::nullopt;
     return RunAuthorCode(site, what, [&] { return refusal(group); });
   };
+  guarded.cycles = GuardedEstimate<Group>(site, what, std::move(implementation.cycles));
   guarded.build = [site, what, build = std::move(implementation.build)](const Group& group) {
     return BuildByAuthor(site, what, [&]() -> BuildResult {
       BuildResult result = build(group);

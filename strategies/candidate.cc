@@ -1,5 +1,6 @@
 #include "tenon/strategies/candidate.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tenon/support/strings.h"
@@ -7,14 +8,15 @@
 namespace tenon::strategies {
 
 std::optional<std::size_t> BestOf(const std::vector<Candidate>& rows) {
+  std::optional<int> priority;
+  for (const Candidate& row : rows) {
+    if (!row.refusal) priority = std::max(row.priority, priority.value_or(row.priority));
+  }
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].refusal) continue;
-    const Candidate* leader = best ? &rows[*best] : nullptr;
-    const bool is_better = leader == nullptr || rows[i].priority > leader->priority ||
-                           (rows[i].priority == leader->priority && rows[i].cycles &&
-                            leader->cycles && *rows[i].cycles < *leader->cycles);
-    if (is_better) best = i;
+    if (rows[i].refusal || rows[i].priority != priority) continue;
+    if (!rows[i].cycles) return best ? best : i;
+    if (!best || *rows[i].cycles < *rows[*best].cycles) best = i;
   }
   return best;
 }
@@ -23,9 +25,12 @@ std::string ToText(const std::vector<Candidate>& rows, std::optional<std::size_t
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Candidate& row = rows[i];
-    StrAppend(&text, "  ", row.name, " (priority ", row.priority);
-    if (row.cycles) StrAppend(&text, ", ", static_cast<std::int64_t>(*row.cycles), " cycles");
-    StrAppend(&text, "): ",
+    std::vector<std::string> facts;
+    if (row.priority != 0) facts.push_back(StrCat("priority ", row.priority));
+    if (row.cycles) facts.push_back(StrCat(static_cast<std::int64_t>(*row.cycles), " cycles"));
+    StrAppend(&text, "  ", row.name);
+    if (!facts.empty()) StrAppend(&text, " (", StrJoin(facts, ", "), ")");
+    StrAppend(&text, ": ",
               row.refusal    ? StrCat("no, ", *row.refusal)
               : chosen != i  ? "not needed"
               : row.measured ? StrCat("chosen, measured: ", *row.measured)

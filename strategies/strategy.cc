@@ -86,11 +86,12 @@ class Table {
     const bool te_only = options.library == LibraryChoice::kTe || options.lowering.generic;
     if (maker != nullptr && maker->row) AddImplementation(*maker->row, te_only);
     const ir::CallNode* anchor = group.Anchor();
+    if (const auto* strategy =
+            anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<Strategy>()) {
+      for (const Implementation& implementation : strategy->implementations)
+        AddImplementation(implementation, te_only);
+    }
     AddForms(anchor, options.winograd && group.library != LibraryChoice::kLibrary);
-    const auto* strategy = anchor == nullptr ? nullptr : ops::OpOf(*anchor)->Column<Strategy>();
-    if (strategy == nullptr) return;
-    for (const Implementation& implementation : strategy->implementations)
-      AddImplementation(implementation, te_only);
   }
 
   // Takes the row that was measured to be the best, unless it is refused.
@@ -213,12 +214,15 @@ class Table {
   }
 
   void AddImplementation(const Implementation& implementation, bool te_only) {
-    Add({.name = implementation.name,
-         .priority = implementation.priority,
-         .refusal = te_only                        ? kTeAsked
-                    : HasSymbols(*group_.function) ? kOfNumbers
-                                                   : implementation.refusal(group_)},
-        implementation.build);
+    Candidate row{.name = implementation.name,
+                  .priority = implementation.priority,
+                  .refusal = te_only                        ? kTeAsked
+                             : HasSymbols(*group_.function) ? kOfNumbers
+                                                            : implementation.refusal(group_)};
+    // A library that is asked for need not be the fastest.
+    const bool is_weighed = group_.library != LibraryChoice::kLibrary && !row.refusal;
+    if (is_weighed && implementation.cycles != nullptr) row.cycles = implementation.cycles(group_);
+    Add(std::move(row), implementation.build);
   }
 
   // The forms of the anchor, weighed. None if something else in the group has no compute, which

@@ -1,8 +1,8 @@
 // Strategies: the ways to make a kernel of a fused function, and the choice among them.
 //
-// A strategy is a row of a table: a name, a condition that refuses in words, a priority, maybe an
-// estimate, and a function that builds. The heavy operator of a function - its anchor - brings its
-// table: the forms of its tensor expression ("te.conv2d.row_tiled"; "te" where there is one), and
+// A strategy is a row of a table: a name, a condition that refuses in words, maybe an estimate, and
+// a function that builds. The heavy operator of a function - its anchor - brings its table: the
+// forms of its tensor expression ("te.conv2d.row_tiled"; "te" where there is one), and
 // implementations by libraries or by its author (column Strategy). Choose weighs all rows and takes
 // the best one (candidate.h), which measurements of an earlier day may have found (measured.h).
 //
@@ -29,7 +29,7 @@
 namespace tenon::strategies {
 
 enum class LibraryChoice {
-  kAuto,     // by priority
+  kAuto,     // the best row
   kTe,       // generated code only
   kLibrary,  // a library wherever its condition holds
 };
@@ -54,9 +54,12 @@ enum class Maker { kAuthor, kOneDnn, kOneDnnNarrow };
 struct Implementation {
   std::string name;
   Maker maker = Maker::kAuthor;
-  int priority = kGenerated;
+  int priority = 0;
   // Gives why it cannot build the group, or nothing.
   std::function<std::optional<std::string>(const Group& group)> refusal;
+  // Estimates its time, in cycles of one core of the target, if it can be known. Not asked where
+  // the library is asked for.
+  std::function<double(const Group& group)> cycles = nullptr;
   // Gives why it cannot, where that shows only now. Then the next candidate is taken.
   std::function<BuildResult(const Group& group)> build;
 };
@@ -88,7 +91,7 @@ struct Choice {
   std::string implementation;
   // What the choice was restricted to, and why a measurement was left aside; lines, or nothing.
   std::string remark;
-  std::vector<Candidate> candidates;  // by priority
+  std::vector<Candidate> candidates;  // by priority, then as in their tables
   std::size_t chosen = 0;             // of the candidates
   Config config = {};                 // the choices within it
   // The remark and a line for each candidate.

@@ -74,9 +74,10 @@ struct TeForm {
   // Gives why it does not suit the call, or nothing. Null: it suits all calls.
   std::function<std::optional<std::string>(const TeCall& call)> refusal;
   TeMake make;  // of a call that is not refused
-  // The estimate of Candidate for such a call. Null: there is none.
+  // The estimate of Candidate for such a call. Null: there is none, and the condition says where it
+  // is faster than the forms after it.
   std::function<double(const TeCall& call)> cycles = nullptr;
-  int priority = kGenerated;
+  int priority = 0;  // as in Candidate
   // Whether results are rounded differently from those of the other forms. Only a group's anchor
   // takes such a form, and only where StrategyOptions allow Winograd's algorithm.
   bool rounds_differently = false;

@@ -24,8 +24,9 @@ Json JsonOf(const strategies::Choice& choice) {
   Json candidates = Json::array();
   for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
     const strategies::Candidate& row = choice.candidates[i];
-    Json& candidate = candidates.emplace_back(
-        Json{{"name", row.name}, {"priority", row.priority}, {"chosen", i == choice.chosen}});
+    Json& candidate =
+        candidates.emplace_back(Json{{"name", row.name}, {"chosen", i == choice.chosen}});
+    if (row.priority != 0) candidate["priority"] = row.priority;
     if (row.cycles) candidate["cycles"] = *row.cycles;
     if (row.refusal) candidate["refusal"] = *row.refusal;
     if (row.measured) candidate["measured"] = *row.measured;

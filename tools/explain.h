@@ -23,7 +23,7 @@ std::string ExplainJson(const PassDecisions& decisions);
 std::string ExplainText(const Lowered& lowered, const Target& target,
                         const PassDecisions& decisions);
 // The same with "target" and with "kernels": [{"name", "implementation", "candidates", "nodes"}]. A
-// candidate has a "name", a "priority", whether it is "chosen", and "cycles", "refusal" and
+// candidate has a "name", whether it is "chosen", and "priority", "cycles", "refusal" and
 // "measured" where it has them. "nodes" are those of the plan that call the kernel, [{"name",
 // "origins"}].
 std::string ExplainJson(const Lowered& lowered, const Target& target,

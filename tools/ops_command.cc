@@ -32,6 +32,11 @@ void PrintList(const ops::OpRegistry& registry, int level) {
   }
 }
 
+void PrintRow(const std::string& name, int priority) {
+  std::printf("    %s%s\n", name.c_str(),
+              priority == 0 ? "" : StrCat(" (priority ", priority, ")").c_str());
+}
+
 void PrintOne(const ops::OpDef& op) {
   std::printf("%s: %s\n", op.name.c_str(), op.description.c_str());
   std::printf("  %s\n", StrJoin(FactsOf(op), ", ").c_str());
@@ -50,14 +55,14 @@ void PrintOne(const ops::OpDef& op) {
     }
   }
   std::puts("  implementations:");
-  if (const auto* compute = op.Column<strategies::TeCompute>()) {
-    if (compute->forms.empty()) std::puts("    te (priority 0)");
-    for (const strategies::TeForm& form : compute->forms)
-      std::printf("    te.%s (priority %d)\n", form.name.c_str(), form.priority);
-  }
   if (const auto* strategy = op.Column<strategies::Strategy>()) {
     for (const strategies::Implementation& implementation : strategy->implementations)
-      std::printf("    %s (priority %d)\n", implementation.name.c_str(), implementation.priority);
+      PrintRow(implementation.name, implementation.priority);
+  }
+  if (const auto* compute = op.Column<strategies::TeCompute>()) {
+    if (compute->forms.empty()) PrintRow("te", 0);
+    for (const strategies::TeForm& form : compute->forms)
+      PrintRow(StrCat("te.", form.name), form.priority);
   }
 }
 

@@ -4,7 +4,6 @@
 namespace involution {
 
 namespace ir = tenon::ir;
-using tenon::strategies::kFewerOperations;
 
 ir::Expr Involution(const ir::Expr& data, const ir::Expr& kernels, Attrs attrs) {
   return tenon::ops::CallOp(kName, {data, kernels}, tenon::attrs::Attrs::Make(std::move(attrs)));
@@ -31,7 +30,7 @@ TENON_REGISTER_OP(kName)
     .Form({.name = "involution.one_tap",
            .refusal = RefuseUnlessOneTap,
            .make = ComputeByOneTap,
-           .priority = kFewerOperations});
+           .priority = 2});
 
 [[maybe_unused]] const bool imported =
     tenon::RegisterOnnxConverter(kOnnxDomain, kOnnxType, FromOnnx);

@@ -41,6 +41,6 @@ TENON_EXTEND_OP("nn.dense")
     .Form({.name = "dense.few_columns",
            .refusal = RefuseManyColumns,
            .make = WrittenOut,
-           .priority = tenon::strategies::kFewerOperations});
+           .priority = 1});
 
 }  // namespace

@@ -177,7 +177,6 @@ BuildResult BuildNarrowProduct(const Group& group) {
 Implementation NarrowConvolution() {
   return OnTarget({.name = kName,
                    .maker = Maker::kOneDnnNarrow,
-                   .priority = kMatrixInstructions,
                    .refusal = RefuseNarrowConvolution,
                    .build = BuildNarrowConvolution});
 }
@@ -185,7 +184,6 @@ Implementation NarrowConvolution() {
 Implementation NarrowProduct() {
   return OnTarget({.name = kName,
                    .maker = Maker::kOneDnnNarrow,
-                   .priority = kMatrixInstructions,
                    .refusal = RefuseNarrowProduct,
                    .build = BuildNarrowProduct});
 }

@@ -167,7 +167,6 @@ void AttachRowStrategies(ops::OpRegistry& registry) {
   const auto attach = [&](const char* name, const auto& refusal, const auto& build) {
     registry.Definition(name).SetColumn(Strategy{{OnTarget({.name = "onednn",
                                                             .maker = Maker::kOneDnn,
-                                                            .priority = kLibrary,
                                                             .refusal = refusal,
                                                             .build = build})}});
   };

@@ -250,7 +250,6 @@ OrRefused<ScaledWeights> ReadScaledWeights(const Group& group, const CallNode& p
 Implementation ScaledProduct() {
   return OnTarget({.name = "onednn_scaled",
                    .maker = Maker::kOneDnnNarrow,
-                   .priority = kLibrary,
                    .refusal = RefuseScaled,
                    .build = BuildScaled});
 }

@@ -171,7 +171,7 @@ TEST(OneDnnRefusalTest, ReferenceCodeIsNotTaken) {
 TEST(OneDnnRefusalTest, GeneratedCodeIsTakenUnlessAskedOtherwise) {
   const ir::Module module = Parsed(StrCat("def @main(", kRows, ") { nn.softmax(%x) }"));
   EXPECT_THAT(ValueOrThrow(Lower(module)).kernels[0].choice.Explanation(),
-              HasSubstr("onednn (priority 10): no, generated code shares its kernel"));
+              HasSubstr("onednn: no, generated code shares its kernel"));
   EXPECT_EQ(ValueOrThrow(Lower(module, {.library = LibraryChoice::kLibrary}))
                 .kernels[0]
                 .choice.implementation,

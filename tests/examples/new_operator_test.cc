@@ -134,9 +134,9 @@ TEST(NewOperatorTest, S004_01_Step5_TheScheduleIsTheAuthorsAndRefusalsAreExplain
   const tenon::Lowered lowered = ValueOrThrow(tenon::Lower(module));
   EXPECT_THAT(
       lowered.kernels[0].choice.Explanation(),
-      AllOf(HasSubstr("te.involution.one_tap (priority 20): no, windows have 9 elements"),
+      AllOf(HasSubstr("te.involution.one_tap (priority 2): no, windows have 9 elements"),
             HasSubstr("te.involution.channels_last (priority 1): no, channels are not last"),
-            HasSubstr("te.plain (priority 0): chosen")));
+            HasSubstr("te.plain: chosen")));
   const tenon::Executable exe = ValueOrThrow(tenon::Link(lowered));
   EXPECT_THAT(exe.kernels()[0]->Text(tenon::jit::KernelText::kSchedule),
               AllOf(HasSubstr("involution_nchw"), HasSubstr("Reorder")));

@@ -30,7 +30,7 @@ TEST_F(ExploreTest, WritesAPageOfEveryKernelAtEveryStage) {
   EXPECT_EQ(report["kernels"][0]["implementation"], "te.dense.plain");
   const auto& texts = report["kernels"][0]["texts"];
   EXPECT_THAT(texts["graph"].get<std::string>(), HasSubstr("Primitive=1"));
-  EXPECT_THAT(texts["choice"].get<std::string>(), HasSubstr("te.dense.plain (priority 0): chosen"));
+  EXPECT_THAT(texts["choice"].get<std::string>(), HasSubstr("te.dense.plain: chosen"));
   EXPECT_THAT(texts["loops"].get<std::string>(), HasSubstr("function "));
   EXPECT_THAT(texts["llvm"].get<std::string>(), HasSubstr("define "));
   EXPECT_THAT(texts["asm"].get<std::string>(), HasSubstr("ret"));

@@ -51,7 +51,7 @@ TEST_F(RecordsUseTest, CodeThatIsExportedIsWhatTheRecordsChoose) {
     EXPECT_THAT(explained_, Not(HasSubstr("measured")));
     EXPECT_EQ(Compiled(file, None()), usual) << file;
     EXPECT_NE(Compiled(file, by_records), usual) << file;
-    EXPECT_THAT(explained_, HasSubstr("te.dense.plain (priority 0): chosen, measured: 0.50 x"));
+    EXPECT_THAT(explained_, HasSubstr("te.dense.plain: chosen, measured: 0.50 x"));
   }
 }
 

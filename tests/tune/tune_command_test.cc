@@ -69,7 +69,7 @@ TEST_F(TuneCommandTest, EveryChoiceOfTheExampleIsRight) {
                         more))
         .err;
   };
-  EXPECT_THAT(explained(""), HasSubstr("te.plain (priority 0): chosen, the best"));
+  EXPECT_THAT(explained(""), HasSubstr("te.plain: chosen, the best"));
   EXPECT_THAT(Tenon("tune %/m.relay --threads 1 --minutes 0.2 --records %/r.sqlite" + with).out,
               HasSubstr("candidates raced"));
   // Whatever won: each in turn is made the best one.

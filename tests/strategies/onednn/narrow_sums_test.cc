@@ -311,7 +311,7 @@ TEST(NarrowSumsChoiceTest, EachHasItsOwnWeights) {
 TEST(NarrowSumsChoiceTest, WhatDoesNotPayOrIsUnknownIsGenerated) {
   const Graph few{"Few", Conv("1, 16, 9, 9", "16, 16, 1, 1", "strides=[1, 1]", "%0")};
   EXPECT_THAT(Explanation(Bound(few), LibraryChoice::kTe),
-              HasSubstr("onednn_narrow (priority 30): no, generated code is asked for"));
+              HasSubstr("onednn_narrow: no, generated code is asked for"));
   const Target cpu = jit::HostTarget();
   EXPECT_THAT(Explanation(Bound(few), LibraryChoice::kAuto),
               HasSubstr(!cpu.Has("avx512vnni") ? "no, the CPU has no instruction"
@@ -333,7 +333,7 @@ TEST(NarrowSumsChoiceTest, BFloatsGoToMatrixInstructionsBeforeWinogradsAlgorithm
   EXPECT_THAT(explanation,
               HasSubstr(!HasInstructionsForBFloats() ? "no, the CPU has no instruction for"
                         : !cpu.Has("amx-bf16")       ? "no, the CPU has no matrix instructions"
-                                                     : "onednn_narrow (priority 30): chosen"));
+                                                     : "onednn_narrow: chosen"));
   if (cpu.Has("amx-bf16")) {
     EXPECT_THAT(Explanation(Bound(few), LibraryChoice::kAuto),
                 HasSubstr("no, 4 products an element are fewer than 8"));
@@ -353,7 +353,7 @@ TEST(NarrowSumsChoiceTest, FloatsAreNotItsMatter) {
   EXPECT_THAT(Explanation(Parsed("def @main(%x: Tensor[(1, 8, 9, 9), float32], %w: Tensor[(8, 8, "
                                  "1, 1), float32]) { nn.conv2d(%x, %w) }"),
                           LibraryChoice::kAuto),
-              HasSubstr("onednn_narrow (priority 30): no, it sums uint8 by int8 in int32 and "
+              HasSubstr("onednn_narrow: no, it sums uint8 by int8 in int32 and "
                         "bfloat16 in float32"));
 }
 

@@ -190,21 +190,20 @@ const Graph& OfColumns() {
 }
 
 std::string Absent() {
-  return StrCat("onednn_scaled (priority 10): no, oneDNN ", onednn::LibraryVersion(),
+  return StrCat("onednn_scaled: no, oneDNN ", onednn::LibraryVersion(),
                 " does not scale the weights of a product");
 }
 
 TEST(ScaledWeightsChoiceTest, ALibraryThatScalesNoWeightsSaysSo) {
   const runtime::Inputs inputs = InputsOf(Plain(OfColumns()));
-  EXPECT_THAT(
-      Explanation(Composite(OfColumns(), inputs)),
-      HasSubstr(onednn::Facts().scales_weights ? "onednn_scaled (priority 10): chosen" : Absent()));
+  EXPECT_THAT(Explanation(Composite(OfColumns(), inputs)),
+              HasSubstr(onednn::Facts().scales_weights ? "onednn_scaled: chosen" : Absent()));
 }
 
 TEST(ScaledWeightsChoiceTest, WeightsWithoutScalesAreNotItsMatter) {
   EXPECT_THAT(Explanation(Parsed("def @main(%x: Tensor[(5, 8), float32], %w: Tensor[(8, 9), "
                                  "float32]) { nn.matmul(%x, %w) }")),
-              HasSubstr("onednn_scaled (priority 10): no, its right operand is no known bytes "
+              HasSubstr("onednn_scaled: no, its right operand is no known bytes "
                         "times a scale"));
 }
 
@@ -269,7 +268,7 @@ TEST(ScaledWeightsChoiceTest, WeightsBecomeWholeUnlessACompositeKeepsThem) {
   const runtime::Inputs inputs = InputsOf(module);
   const ir::Module bound = passes::BindParams(
       module, "main", {{"q", inputs.at("q")}, {"s", inputs.at("s")}, {"z", inputs.at("z")}});
-  EXPECT_THAT(Explanation(bound), HasSubstr("onednn_scaled (priority 10): no, its right operand"));
+  EXPECT_THAT(Explanation(bound), HasSubstr("onednn_scaled: no, its right operand"));
 }
 
 }  // namespace
