@@ -1,6 +1,7 @@
 // Elementwise operators of one input.
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -48,128 +49,147 @@ std::vector<Tensor> Cast(const TeCall& call) {
       [&](const std::vector<Var>& i) { return te::Cast(to, call.input(0)[ToExprs(i)]); }, "cast")};
 }
 
+// An operator that computes each element from the one of its only tensor.
+template <typename Function>
+TeCompute Elementwise(const char* name, Function function) {
+  return TeCompute{[name, function](const TeCall& call) {
+    return std::vector<Tensor>{te::Compute(
+        call.te_shape(),
+        [&](const std::vector<Var>& i) { return function(call, call.input(0)[ToExprs(i)]); },
+        name)};
+  }};
+}
+
+struct IntrinsicRow {
+  const char* name;
+  Intrinsic intrinsic;
+};
+constexpr IntrinsicRow kIntrinsics[] = {{"acos", Intrinsic::kAcos},
+                                        {"acosh", Intrinsic::kAcosh},
+                                        {"asin", Intrinsic::kAsin},
+                                        {"asinh", Intrinsic::kAsinh},
+                                        {"atan", Intrinsic::kAtan},
+                                        {"atanh", Intrinsic::kAtanh},
+                                        {"cos", Intrinsic::kCos},
+                                        {"cosh", Intrinsic::kCosh},
+                                        {"erf", Intrinsic::kErf},
+                                        {"exp", Intrinsic::kExp},
+                                        {"fast_erf", Intrinsic::kErf},
+                                        {"fast_exp", Intrinsic::kExp},
+                                        {"fast_tanh", Intrinsic::kTanh},
+                                        {"log", Intrinsic::kLog},
+                                        {"log10", Intrinsic::kLog10},
+                                        {"log2", Intrinsic::kLog2},
+                                        {"rsqrt", Intrinsic::kRsqrt},
+                                        {"sigmoid", Intrinsic::kSigmoid},
+                                        {"sin", Intrinsic::kSin},
+                                        {"sinh", Intrinsic::kSinh},
+                                        {"sqrt", Intrinsic::kSqrt},
+                                        {"tan", Intrinsic::kTan},
+                                        {"tanh", Intrinsic::kTanh},
+                                        {"abs", Intrinsic::kAbs},
+                                        {"ceil", Intrinsic::kCeil},
+                                        {"floor", Intrinsic::kFloor},
+                                        {"nearbyint", Intrinsic::kNearbyint},
+                                        {"round", Intrinsic::kRound},
+                                        {"sign", Intrinsic::kSign},
+                                        {"trunc", Intrinsic::kTrunc}};
+
+struct PredicateRow {
+  const char* name;
+  Intrinsic intrinsic;
+  bool of_integers;  // what it says of all of these
+};
+constexpr PredicateRow kPredicates[] = {{"isnan", Intrinsic::kIsNan, false},
+                                        {"isinf", Intrinsic::kIsInf, false},
+                                        {"isfinite", Intrinsic::kIsFinite, true}};
+
+struct FormulaRow {
+  const char* name;
+  ElementFunction function;
+};
+
+Expr Itself(const attrs::Attrs&, const Expr& x) { return x; }
+
+Expr BitwiseNot(const attrs::Attrs&, const Expr& x) {
+  if (x.dtype().is_bool()) return !x;
+  return loop::Binary(loop::BinaryOp::kBitXor, x, loop::IntImm(x.dtype(), -1));
+}
+
+Expr LeakyRelu(const attrs::Attrs& attrs, const Expr& x) {
+  const Expr slope = te::Cast(x.dtype(), attrs.As<ops::LeakyReluAttrs>().alpha);
+  return te::Select(x > Zero(x), x, x * slope);
+}
+
+constexpr FormulaRow kFormulas[] = {
+    {"negative", [](const attrs::Attrs&, const Expr& x) { return -x; }},
+    {"copy", Itself},
+    {"device_copy", Itself},
+    {"on_device", Itself},
+    {"annotation.compiler_begin", Itself},
+    {"annotation.compiler_end", Itself},
+    {"annotation.stop_fusion", Itself},
+    {"zeros_like", [](const attrs::Attrs&, const Expr& x) { return Zero(x); }},
+    {"ones_like", [](const attrs::Attrs&, const Expr& x) { return te::Cast(x.dtype(), 1); }},
+    {"logical_not", [](const attrs::Attrs&, const Expr& x) { return !x; }},
+    {"bitwise_not", BitwiseNot},
+    {"nn.relu", [](const attrs::Attrs&, const Expr& x) { return te::Max(x, Zero(x)); }},
+    {"nn.leaky_relu", LeakyRelu},
+    {"clip", Clip},
+};
+
+std::vector<Tensor> Reinterpreted(const TeCall& call) {
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        return te::Reinterpret(call.dtype(), call.input(0)[ToExprs(i)]);
+      },
+      "reinterpreted")};
+}
+
+std::vector<Tensor> FullLike(const TeCall& call) {
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>&) { return loop::Cast(call.dtype(), call.input(1)()); },
+      "full_like")};
+}
+
+std::vector<Tensor> PRelu(const TeCall& call) {
+  const auto channel = static_cast<std::size_t>(
+      ops::NormalAxis(call.attrs.As<ops::PReluAttrs>().axis, call.input(0).ndim()));
+  return {te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        const Expr x = call.input(0)[ToExprs(i)];
+        return te::Select(x > Zero(x), x, x * call.input(1)(i[channel]));
+      },
+      "prelu")};
+}
+
 }  // namespace
 
 void AttachUnaryComputes(ops::OpRegistry& registry) {
-  struct Row {
-    const char* name;
-    ElementFunction function;
+  const auto attach = [&](const char* name, TeCompute compute) {
+    registry.Definition(name).SetColumn(std::move(compute));
   };
-  const auto attach = [&](const char* name, ElementFunction function) {
-    registry.Definition(name).SetColumn(TeCompute{[name, function](const TeCall& call) {
-      return std::vector<Tensor>{te::Compute(
-          call.te_shape(),
-          [&](const std::vector<Var>& i) {
-            return function(call.attrs, call.input(0)[ToExprs(i)]);
-          },
-          name)};
-    }});
-  };
-  struct IntrinsicRow {
-    const char* name;
-    Intrinsic intrinsic;
-  };
-  for (const IntrinsicRow& row : {IntrinsicRow{"acos", Intrinsic::kAcos},
-                                  {"acosh", Intrinsic::kAcosh},
-                                  {"asin", Intrinsic::kAsin},
-                                  {"asinh", Intrinsic::kAsinh},
-                                  {"atan", Intrinsic::kAtan},
-                                  {"atanh", Intrinsic::kAtanh},
-                                  {"cos", Intrinsic::kCos},
-                                  {"cosh", Intrinsic::kCosh},
-                                  {"erf", Intrinsic::kErf},
-                                  {"exp", Intrinsic::kExp},
-                                  {"fast_erf", Intrinsic::kErf},
-                                  {"fast_exp", Intrinsic::kExp},
-                                  {"fast_tanh", Intrinsic::kTanh},
-                                  {"log", Intrinsic::kLog},
-                                  {"log10", Intrinsic::kLog10},
-                                  {"log2", Intrinsic::kLog2},
-                                  {"rsqrt", Intrinsic::kRsqrt},
-                                  {"sigmoid", Intrinsic::kSigmoid},
-                                  {"sin", Intrinsic::kSin},
-                                  {"sinh", Intrinsic::kSinh},
-                                  {"sqrt", Intrinsic::kSqrt},
-                                  {"tan", Intrinsic::kTan},
-                                  {"tanh", Intrinsic::kTanh},
-                                  {"abs", Intrinsic::kAbs},
-                                  {"ceil", Intrinsic::kCeil},
-                                  {"floor", Intrinsic::kFloor},
-                                  {"nearbyint", Intrinsic::kNearbyint},
-                                  {"round", Intrinsic::kRound},
-                                  {"sign", Intrinsic::kSign},
-                                  {"trunc", Intrinsic::kTrunc}}) {
-    registry.Definition(row.name).SetColumn(TeCompute{[row](const TeCall& call) {
-      return std::vector<Tensor>{te::Compute(
-          call.te_shape(),
-          [&](const std::vector<Var>& i) {
-            return loop::Call(row.intrinsic, {call.input(0)[ToExprs(i)]});
-          },
-          row.name)};
-    }});
-  }
-  const auto predicate = [](Intrinsic intrinsic, bool of_integers) {
-    return TeCompute{[intrinsic, of_integers](const TeCall& call) {
-      return std::vector<Tensor>{te::Compute(
-          call.te_shape(),
-          [&](const std::vector<Var>& i) {
-            const Expr x = call.input(0)[ToExprs(i)];
-            if (!x.dtype().is_float()) return of_integers ? loop::True() : loop::False();
-            return loop::Call(intrinsic, {x});
-          },
-          "predicate")};
-    }};
-  };
-  registry.Definition("isnan").SetColumn(predicate(Intrinsic::kIsNan, false));
-  registry.Definition("isinf").SetColumn(predicate(Intrinsic::kIsInf, false));
-  registry.Definition("isfinite").SetColumn(predicate(Intrinsic::kIsFinite, true));
-
-  attach("negative", [](const attrs::Attrs&, const Expr& x) { return -x; });
-  for (const char* name :
-       {"copy", "device_copy", "on_device", "annotation.compiler_begin", "annotation.compiler_end"})
-    attach(name, [](const attrs::Attrs&, const Expr& x) { return x; });
-  attach("annotation.stop_fusion", [](const attrs::Attrs&, const Expr& x) { return x; });
-  attach("zeros_like", [](const attrs::Attrs&, const Expr& x) { return Zero(x); });
-  attach("ones_like", [](const attrs::Attrs&, const Expr& x) { return te::Cast(x.dtype(), 1); });
-  attach("logical_not", [](const attrs::Attrs&, const Expr& x) { return !x; });
-  attach("bitwise_not", [](const attrs::Attrs&, const Expr& x) {
-    return x.dtype().is_bool()
-               ? !x
-               : loop::Binary(loop::BinaryOp::kBitXor, x, loop::IntImm(x.dtype(), -1));
-  });
-  attach("nn.relu", [](const attrs::Attrs&, const Expr& x) { return te::Max(x, Zero(x)); });
-  attach("nn.leaky_relu", [](const attrs::Attrs& attrs, const Expr& x) {
-    const Expr slope = te::Cast(x.dtype(), attrs.As<ops::LeakyReluAttrs>().alpha);
-    return te::Select(x > Zero(x), x, x * slope);
-  });
-  attach("clip", Clip);
-  registry.Definition("cast").SetColumn(TeCompute{Cast});
-  registry.Definition("reinterpret").SetColumn(TeCompute{[](const TeCall& call) {
-    return std::vector<Tensor>{te::Compute(
-        call.te_shape(),
-        [&](const std::vector<Var>& i) {
-          return te::Reinterpret(call.dtype(), call.input(0)[ToExprs(i)]);
-        },
-        "reinterpreted")};
-  }});
-  registry.Definition("cast_like").SetColumn(TeCompute{Cast});
-  registry.Definition("full_like").SetColumn(TeCompute{[](const TeCall& call) {
-    return std::vector<Tensor>{te::Compute(
-        call.te_shape(),
-        [&](const std::vector<Var>&) { return loop::Cast(call.dtype(), call.input(1)()); },
-        "full_like")};
-  }});
-  registry.Definition("nn.prelu").SetColumn(TeCompute{[](const TeCall& call) {
-    const auto channel = static_cast<std::size_t>(
-        ops::NormalAxis(call.attrs.As<ops::PReluAttrs>().axis, call.input(0).ndim()));
-    return std::vector<Tensor>{te::Compute(
-        call.te_shape(),
-        [&](const std::vector<Var>& i) {
-          const Expr x = call.input(0)[ToExprs(i)];
-          return te::Select(x > Zero(x), x, x * call.input(1)(i[channel]));
-        },
-        "prelu")};
-  }});
+  for (const IntrinsicRow& row : kIntrinsics)
+    attach(row.name, Elementwise(row.name, [row](const TeCall&, const Expr& x) {
+             return loop::Call(row.intrinsic, {x});
+           }));
+  for (const PredicateRow& row : kPredicates)
+    attach(row.name, Elementwise("predicate", [row](const TeCall&, const Expr& x) {
+             if (!x.dtype().is_float()) return row.of_integers ? loop::True() : loop::False();
+             return loop::Call(row.intrinsic, {x});
+           }));
+  for (const FormulaRow& row : kFormulas)
+    attach(row.name, Elementwise(row.name, [row](const TeCall& call, const Expr& x) {
+             return row.function(call.attrs, x);
+           }));
+  attach("cast", {Cast});
+  attach("cast_like", {Cast});
+  attach("reinterpret", {Reinterpreted});
+  attach("full_like", {FullLike});
+  attach("nn.prelu", {PRelu});
 }
 
 }  // namespace tenon::strategies

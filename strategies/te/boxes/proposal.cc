@@ -20,19 +20,14 @@ using te::Var;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Boxes at every place of the feature map: (image, box, 4) and (image, box), anchors fastest.
-struct Predicted {
-  Tensor boxes, scores;
+Expr Number(double x) { return loop::FloatImm(Float32, x); }
 
-  Predicted(const TeCall& call, const ops::ProposalAttrs& attrs) {
-    const Tensor& deltas = call.input(1);
-    const Tensor& images = call.input(2);
-    const Shape from = ShapeOf(call.input(0));
-    const std::int64_t anchors = from[1] / 2, count = from[2] * from[3] * anchors;
-    const auto number = [](double x) { return loop::FloatImm(Float32, x); };
+// The anchors of a place, which all have one centre.
+struct Anchors {
+  std::vector<double> widths, heights;
+
+  explicit Anchors(const ops::ProposalAttrs& attrs) {
     const auto stride = static_cast<double>(attrs.feature_stride);
-    // Widths and heights of the anchors, which all have one centre.
-    std::vector<double> widths, heights;
     for (const double ratio : attrs.ratios) {
       const double width = std::floor(std::sqrt(std::floor(stride * stride / ratio)) + 0.5);
       for (const double scale : attrs.scales) {
@@ -40,74 +35,112 @@ struct Predicted {
         heights.push_back(std::floor(width * ratio + 0.5) * scale);
       }
     }
-    const auto of_anchor = [&](const Expr& anchor, const std::vector<double>& values) {
-      Expr value = number(values.back());
-      for (std::size_t k = values.size() - 1; k-- > 0;)
-        value = te::Select(anchor == Expr(static_cast<std::int64_t>(k)), number(values[k]), value);
-      return value;
-    };
-    const auto row_of = [&](const Expr& box) { return te::FloorDiv(box, Expr(from[3] * anchors)); };
-    const auto column_of = [&](const Expr& box) {
-      return te::FloorMod(te::FloorDiv(box, Expr(anchors)), Expr(from[3]));
-    };
-    const auto anchor_of = [&](const Expr& box) { return te::FloorMod(box, Expr(anchors)); };
-    // The corners before boxes that are too small grow. Axis 0 is x, 1 is y.
-    const Tensor corners = te::Compute(
-        {from[0], count, 4},
+  }
+  // The width (axis 0) or height of one.
+  Expr Extent(const Expr& axis, const Expr& anchor) const {
+    return te::Select(axis == Expr(0), Pick(anchor, widths), Pick(anchor, heights));
+  }
+
+ private:
+  static Expr Pick(const Expr& anchor, const std::vector<double>& values) {
+    Expr value = Number(values.back());
+    for (std::size_t k = values.size() - 1; k-- > 0;)
+      value = te::Select(anchor == Expr(static_cast<std::int64_t>(k)), Number(values[k]), value);
+    return value;
+  }
+};
+
+// Boxes at every place of the feature map: (image, box, 4) and (image, box), anchors fastest.
+class Predicted {
+ public:
+  Predicted(const TeCall& call, const ops::ProposalAttrs& attrs)
+      : call_(call),
+        attrs_(attrs),
+        from_(ShapeOf(call.input(0))),
+        anchors_(from_[1] / 2),
+        count_(from_[2] * from_[3] * anchors_),
+        corners_(Corners()) {}
+
+  Tensor Boxes() const {
+    return te::Compute(
+        {from_[0], count_, 4},
         [&](const Var& image, const Var& box, const Var& corner) {
-          const Expr axis = te::FloorMod(corner, Expr(2)), anchor = anchor_of(box);
-          const Expr row = row_of(box), column = column_of(box);
-          const Expr extent =
-              te::Select(axis == Expr(0), of_anchor(anchor, widths), of_anchor(anchor, heights));
-          const Expr centre =
-              te::Cast(Float32, te::Select(axis == Expr(0), column, row)) * number(stride) +
-              number((stride - 1) / 2);
-          const auto delta = [&](const Expr& which) {
-            return deltas(image, anchor * 4 + which, row, column);
-          };
-          const auto side = [&](const Expr& middle, const Expr& size) {
-            const Expr half = (size - number(1)) * number(0.5);
-            return te::Select(corner < Expr(2), middle - half, middle + half);
-          };
-          const Expr at = attrs.iou_loss ? side(centre, extent) + delta(corner)
-                                         : side(delta(axis) * extent + centre,
-                                                te::Exp(delta(axis + 2)) * extent);
-          const Expr last = images(image, Expr(1) - axis) - number(1);
-          return te::Max(te::Min(at, last), number(0));
-        },
-        "corners", te::Stored{});
-    const auto least = [&](const Expr& image) {
-      return images(image, Expr(2)) * number(static_cast<double>(attrs.rpn_min_size));
-    };
-    const auto is_small = [&](const Expr& image, const Expr& box) {
-      const auto extent = [&](std::int64_t axis) {
-        return corners(image, box, Expr(axis + 2)) - corners(image, box, Expr(axis)) + number(1);
-      };
-      return extent(0) < least(image) || extent(1) < least(image);
-    };
-    boxes = te::Compute(
-        {from[0], count, 4},
-        [&](const Var& image, const Var& box, const Var& corner) {
-          const Expr at = corners(image, box, corner), growth = least(image) * number(0.5);
-          return te::Select(is_small(image, box),
+          const Expr at = corners_(image, box, corner), growth = Least(image) * Number(0.5);
+          return te::Select(IsSmall(image, box),
                             te::Select(corner < Expr(2), at - growth, at + growth), at);
         },
         "boxes", te::Stored{});
-    scores = te::Compute(
-        {from[0], count},
+  }
+
+  Tensor Scores() const {
+    return te::Compute(
+        {from_[0], count_},
         [&](const Var& image, const Var& box) {
-          const Expr row = row_of(box), column = column_of(box);
-          const Expr score = call.input(0)(image, anchor_of(box) + anchors, row, column);
+          const Expr row = RowOf(box), column = ColumnOf(box);
+          const Expr score = call_.input(0)(image, AnchorOf(box) + anchors_, row, column);
           // Whole strides of the image count. What is beyond the image, small or NaN comes last.
           const auto inside = [&](const Expr& at, std::int64_t axis) {
-            return te::Cast(Float32, at + 1) <= images(image, Expr(axis)) / number(stride);
+            return te::Cast(Float32, at + 1) <= Images()(image, Expr(axis)) / Number(Stride());
           };
-          const Expr counts = inside(row, 0) && inside(column, 1) && !is_small(image, box) &&
-                              score > number(-kInfinity);
-          return te::Select(counts, score, number(-1));
+          const Expr counts = inside(row, 0) && inside(column, 1) && !IsSmall(image, box) &&
+                              score > Number(-kInfinity);
+          return te::Select(counts, score, Number(-1));
         },
         "scores", te::Stored{});
   }
+
+ private:
+  double Stride() const { return static_cast<double>(attrs_.feature_stride); }
+  const Tensor& Images() const { return call_.input(2); }
+  Expr RowOf(const Expr& box) const { return te::FloorDiv(box, Expr(from_[3] * anchors_)); }
+  Expr ColumnOf(const Expr& box) const {
+    return te::FloorMod(te::FloorDiv(box, Expr(anchors_)), Expr(from_[3]));
+  }
+  Expr AnchorOf(const Expr& box) const { return te::FloorMod(box, Expr(anchors_)); }
+  // The extent that boxes have at least.
+  Expr Least(const Expr& image) const {
+    return Images()(image, Expr(2)) * Number(static_cast<double>(attrs_.rpn_min_size));
+  }
+  Expr IsSmall(const Expr& image, const Expr& box) const {
+    const auto extent = [&](std::int64_t axis) {
+      return corners_(image, box, Expr(axis + 2)) - corners_(image, box, Expr(axis)) + Number(1);
+    };
+    return extent(0) < Least(image) || extent(1) < Least(image);
+  }
+
+  // The corners before boxes that are too small grow. Axis 0 is x, 1 is y.
+  Tensor Corners() const {
+    const Anchors anchors(attrs_);
+    return te::Compute(
+        {from_[0], count_, 4},
+        [&](const Var& image, const Var& box, const Var& corner) {
+          const Expr axis = te::FloorMod(corner, Expr(2)), anchor = AnchorOf(box);
+          const Expr row = RowOf(box), column = ColumnOf(box);
+          const Expr extent = anchors.Extent(axis, anchor);
+          const Expr centre =
+              te::Cast(Float32, te::Select(axis == Expr(0), column, row)) * Number(Stride()) +
+              Number((Stride() - 1) / 2);
+          const auto delta = [&](const Expr& which) {
+            return call_.input(1)(image, anchor * 4 + which, row, column);
+          };
+          const auto side = [&](const Expr& middle, const Expr& size) {
+            const Expr half = (size - Number(1)) * Number(0.5);
+            return te::Select(corner < Expr(2), middle - half, middle + half);
+          };
+          const Expr at = attrs_.iou_loss ? side(centre, extent) + delta(corner)
+                                          : side(delta(axis) * extent + centre,
+                                                 te::Exp(delta(axis + 2)) * extent);
+          const Expr last = Images()(image, Expr(1) - axis) - Number(1);
+          return te::Max(te::Min(at, last), Number(0));
+        },
+        "corners", te::Stored{});
+  }
+
+  const TeCall& call_;
+  const ops::ProposalAttrs& attrs_;
+  const Shape from_;
+  const std::int64_t anchors_, count_;
+  const Tensor corners_;
 };
 
 std::vector<Tensor> Proposal(const TeCall& call) {
@@ -122,15 +155,16 @@ std::vector<Tensor> Proposal(const TeCall& call) {
         },
         "no_proposal")};
   const Predicted predicted(call, attrs);
-  const std::int64_t batch = ExtentOf(predicted.scores, 0);
-  const std::int64_t all = ExtentOf(predicted.scores, 1);
+  const Tensor boxes = predicted.Boxes(), predicted_scores = predicted.Scores();
+  const std::int64_t batch = ExtentOf(predicted_scores, 0);
+  const std::int64_t all = ExtentOf(predicted_scores, 1);
   const std::int64_t count =
       attrs.rpn_pre_nms_top_n > 0 ? std::min(all, attrs.rpn_pre_nms_top_n) : all;
   const Tensor order = StableOrder(
-      batch, all, [&](const Expr& image, const Expr& box) { return predicted.scores(image, box); },
+      batch, all, [&](const Expr& image, const Expr& box) { return predicted_scores(image, box); },
       true);
   const auto ranked_box = [&](const Expr& image, const Expr& rank, const Expr& corner) {
-    return predicted.boxes(image, order(image, rank), corner);
+    return boxes(image, order(image, rank), corner);
   };
   // A box of one pixel has the extent 1: the far sides lie past the last pixel.
   const Tensor areas = te::Compute(
@@ -143,7 +177,7 @@ std::vector<Tensor> Proposal(const TeCall& call) {
   const Tensor scores = te::Compute(
       {batch, 1, count},
       [&](const Var& image, const Var&, const Var& rank) {
-        return predicted.scores(image, order(image, rank));
+        return predicted_scores(image, order(image, rank));
       },
       "ranked_scores", te::Stored{});
   const Survivors kept(areas, scores, most, attrs.threshold, -kInfinity);

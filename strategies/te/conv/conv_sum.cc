@@ -2,9 +2,9 @@
 #include "tenon/strategies/te/conv/conv_sum.h"
 
 #include <algorithm>
-#include <span>
 
 #include "tenon/loop/visit.h"
+#include "tenon/strategies/te/conv/filter_tiles.h"
 #include "tenon/strategies/te/conv/packed_weights.h"
 #include "tenon/strategies/te/conv/tile_taps.h"
 #include "tenon/support/arithmetic.h"
@@ -19,9 +19,6 @@ using te::Expr;
 using te::IterVar;
 using te::Tensor;
 using te::Var;
-
-// Results of one filter below which a tile holds all of them.
-constexpr std::int64_t kMinPixels = 4;
 
 // Where a tap reads: result coordinates times strides plus taps times dilations.
 std::vector<Expr> Window(const ConvSum& conv, const std::vector<Expr>& at,
@@ -101,172 +98,10 @@ Expr ElementOf(const Expr& word, const Expr& i, DataType dtype) {
   return dtype == Int32 ? te::ByteOfWord(word, i) : te::Cast(dtype, te::BFloatOfWord(word, i));
 }
 
-// Vectors of filters by pixels.
-struct TileShape {
-  std::int64_t vectors, pixels;
-};
-
-// Whether tiles may add channels in turn: the number of pixels is known, and no group or word says
-// which channels belong together.
-bool MayAddInTurn(const ConvSum& conv) {
-  return conv.groups == 1 && conv.channels_of_word == 1 && AreNumbers(conv.Spatial());
-}
-
-// A tile that adds all its channels at once loads each line of a small image from the next cache
-// for a few pixels. So all tiles of an image add a few channels before they add more. These few lie
-// in the nearest cache, and their terms are written out without a loop. With 32 registers tiles
-// have more to do for each line, and gain nothing.
-constexpr std::int64_t kChannelsInTurn = 8;
-// Sums that leave out taps read less of each channel, and ask for each part of them.
-constexpr std::int64_t kChannelsInTurnOfFewTaps = 16;
-constexpr TileShape kTileInTurn = {2, 4};
-
-std::int64_t InTurn(const ConvSum& conv) {
-  return conv.inside.empty() ? kChannelsInTurn : kChannelsInTurnOfFewTaps;
-}
-
-// Whether that pays. It takes more channels, sums that stay in the second-level cache, and tiles of
-// filters for all threads.
-bool PaysInTurn(const ConvSum& conv, std::int64_t vectors) {
-  constexpr std::int64_t kMinTurns = 8;
-  if (HasManyRegisters(conv.target) || !MayAddInTurn(conv)) return false;
-  const std::int64_t pixels = ElementsOf(conv.Spatial()).planned;
-  const std::int64_t shared =
-      conv.shape[conv.out[0]].planned * CeilDiv(vectors, kTileInTurn.vectors);
-  const std::int64_t sum_bytes = 4 * kTileInTurn.vectors * conv.lanes() * pixels;
-  return pixels >= kMinPixels && conv.group_inputs % InTurn(conv) == 0 &&
-         conv.group_inputs >= kMinTurns * InTurn(conv) && sum_bytes <= conv.target.l2_bytes / 2 &&
-         shared >= 2 * conv.target.cores;
-}
-
-// The channels that tiles add in turn, or what `config` says instead. 0: all.
-std::int64_t ChannelsAtOnce(const ConvSum& conv, std::int64_t vectors, Config* config) {
-  if (!MayAddInTurn(conv)) return 0;
-  const std::int64_t usual = PaysInTurn(conv, vectors) ? InTurn(conv) : 0;
-  std::vector<std::int64_t> choices = {0};
-  for (std::int64_t channels = kChannelsInTurn; channels < conv.group_inputs; channels *= 2) {
-    if (conv.group_inputs % channels == 0) choices.push_back(channels);
-  }
-  return KnobOf(config, "channels", choices, usual);
-}
-
-// If an image has few pixels, a tile holds all of them, and so many filters that the latency of an
-// addition is hidden. Of such numbers it is the one that leaves the fewest vectors beyond the last
-// filter.
-TileShape TileOfFewPixels(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
-  const std::int64_t most = MaxSums(conv.target) / (kMinPixels - 1);
-  if (conv.groups > 1) return {1, pixels};
-  if (vectors <= most) return {vectors, pixels};
-  return {TightestBlock(vectors, most / 2, most), pixels};
-}
-
-// Whether tiles of so many pixels begin at the same places of rows, or hold whole ones.
-bool FitsRows(const ConvSum& conv, std::int64_t pixels) {
-  const Size& row = conv.shape[conv.out.back()];
-  return row.IsMultipleOf(pixels) || (row.is_number() && pixels % row.planned == 0);
-}
-
 te::RegisterTile HintOf(const ConvSum& conv, std::int64_t pixels, std::int64_t channels_at_once) {
   if (conv.channels_of_word > 1) return {.sum = te::TileSum::kWordDot};
   return {.rows = FitsRows(conv, pixels) ? te::TileRows::kEven : te::TileRows::kUneven,
           .terms_at_once = channels_at_once};
-}
-
-// Whether a tile loads no pixels, since each is an operand of its only multiply-add. That pays with
-// 32 registers, where a tile's pixels are a line of each channel, and where the channels are a
-// loop. The last tile of an image of any extents is not whole, but most images have many tiles.
-bool MultipliesFromMemory(const ConvSum& conv, const TileShape& tile) {
-  const Size pixels = ElementsOf(conv.Spatial());
-  return HasManyRegisters(conv.target) && tile.vectors == 1 && tile.pixels == conv.lanes() &&
-         (!pixels.is_number() || pixels.IsMultipleOf(conv.lanes())) &&
-         NumElements(conv.taps) == 1 && conv.group_inputs > kMaxUnrolledTerms;
-}
-
-// The estimated time of all tiles of a shape, a multiply-add being 1. In each step a vector of
-// weights is a line. Pixels lie together unless a step or the end of a row parts them; they are
-// near in any case where the tile reads few channels. With one tap and no steps the image is one
-// row; with 32 registers the shapes were measured without that. Results are transposed on their way
-// to memory, in squares if there are as many pixels as that takes, or nearly.
-double TimeOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels,
-              const TileShape& tile) {
-  constexpr double kWeights = 0.4, kNearPixel = 0.15, kFarPixel = 0.5;
-  constexpr double kInSquares = 1.5, kInParts = 5, kTurn = 0.5;
-  const bool in_turn = PaysInTurn(conv, vectors);
-  const bool many = HasManyRegisters(conv.target);
-  const bool is_row = !many && NumElements(conv.taps) == 1 &&
-                      std::ranges::count(conv.strides, 1) == std::ssize(conv.strides);
-  const bool is_near = conv.group_inputs < conv.lanes() || is_row || in_turn ||
-                       (conv.strides.back() == 1 && FitsRows(conv, tile.pixels));
-  const std::int64_t square = conv.lanes() / 2;
-  // 7 pixels leave as a square of 8 would, under a mask; 3 leave one by one.
-  const bool in_squares = tile.pixels % square == 0 || (many && tile.pixels % (square - 1) == 0);
-  const auto sums = static_cast<double>(tile.vectors * tile.pixels);
-  const double pixel = is_near ? kNearPixel : kFarPixel;
-  const double step = TileStepTime(tile.vectors, tile.pixels, kWeights,
-                                   MultipliesFromMemory(conv, tile) ? 0 : pixel);
-  const double steps = static_cast<double>(conv.group_inputs * NumElements(conv.taps)) *
-                       PartOfTaps(conv, tile.pixels);
-  const double turns = in_turn ? static_cast<double>(conv.group_inputs / InTurn(conv)) : 0;
-  return static_cast<double>(CeilDiv(vectors, tile.vectors) * CeilDiv(pixels, tile.pixels)) *
-         (steps * step + (kTurn * turns + (in_squares ? kInSquares : kInParts)) * sums);
-}
-
-// With 16 registers, 8 sums leave some for the addresses of pixels and for those of the next tap.
-// 12 take twice the time. One pixel less pays where rows begin with a tile, unless the last tile is
-// whole anyhow.
-std::int64_t PixelsOfGroupTile(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
-  const std::int64_t usual = 8 / vectors;
-  const bool shorter = vectors == 1 && pixels % usual != 0 && FitsRows(conv, usual - 1);
-  return shorter ? usual - 1 : usual;
-}
-
-// Pixels are loaded when their turn comes, and those of several taps may be kept for the next one:
-// with one tap more sums fit into the registers, if pixels need no addresses of their own.
-TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels) {
-  constexpr std::int64_t kShallow = 64;
-  constexpr TileShape kShapes[] = {{2, 8}, {2, 7}, {3, 8}, {3, 7}, {4, 6}, {1, 16}, {1, 14}};
-  constexpr TileShape kIn16Registers[] = {{2, 6}, {2, 4}, {3, 3}, {1, 12}, {1, 8}};
-  // LLVM keeps pixels for the next tap, and 12 sums leave their registers for them.
-  constexpr TileShape kOfTapsIn16Registers[] = {{2, 5}, {2, 4}, {3, 3}, {1, 8}};
-  constexpr TileShape kOfOneTap = {2, 14};
-  const bool many = HasManyRegisters(conv.target);
-  if (pixels < kMinPixels) return TileOfFewPixels(conv, vectors, pixels);
-  const bool skips = !conv.inside.empty();
-  if (PaysInTurn(conv, vectors) && !skips) return kTileInTurn;
-  const auto better = [&](const TileShape& a, const TileShape& b) {
-    return TimeOf(conv, vectors, pixels, a) < TimeOf(conv, vectors, pixels, b);
-  };
-  if (conv.groups > 1) {
-    const std::int64_t most = conv.group_outputs % (2 * conv.lanes()) == 0 ? 2 : 1;
-    if (!many) return {most, PixelsOfGroupTile(conv, most, pixels)};
-    const std::int64_t sums = EnoughSums(conv.target);
-    return std::min(TileShape{most, sums / most}, TileShape{most, (sums - 2) / most}, better);
-  }
-  // The instruction reads a word for all lanes itself, and results leave in squares.
-  if (conv.channels_of_word > 1 && pixels % conv.lanes() == 0) return {1, conv.lanes()};
-  const std::int64_t taps = NumElements(conv.taps);
-  // Sums that are short beside their way to memory leave in squares of whole cache lines.
-  if (conv.group_inputs * taps <= kShallow && conv.shape[conv.out[1]].IsMultipleOf(conv.lanes()) &&
-      conv.shape[conv.out.back()].IsMultipleOf(conv.lanes()))
-    return {1, conv.lanes()};
-  const std::span<const TileShape> shapes = many ? std::span<const TileShape>(kShapes)
-                                            : taps > 1 && !skips
-                                                ? std::span<const TileShape>(kOfTapsIn16Registers)
-                                                : std::span<const TileShape>(kIn16Registers);
-  const TileShape best = *std::min_element(shapes.begin(), shapes.end(), better);
-  const bool takes_more = many && taps == 1 && FitsRows(conv, kOfOneTap.pixels);
-  return takes_more && better(kOfOneTap, best) ? kOfOneTap : best;
-}
-
-// The same, or what `config` says instead. Words are read for all lanes of a vector of their own
-// tile.
-TileShape TileOf(const ConvSum& conv, std::int64_t vectors, std::int64_t pixels, Config* config) {
-  const TileShape usual = TileOf(conv, vectors, pixels);
-  if (conv.channels_of_word > 1) return usual;
-  const TileSize tile =
-      TileIn(config, {"pixels", "vectors"}, {usual.pixels, usual.vectors}, {pixels, vectors},
-             conv.target, conv.groups > 1 ? conv.group_outputs / conv.lanes() : 0);
-  return {tile.vectors, tile.rows};
 }
 
 // Whether most of the image is never read, with one tap and steps.
@@ -301,10 +136,6 @@ ConvSum WithReadPixelsOnly(const ConvSum& plain) {
   conv.strides.assign(plain.dims(), 1);
   return conv;
 }
-
-}  // namespace
-
-namespace {
 
 // How the pixels of a result are taken in tiles. They are counted row by row, so that tiles go on
 // in the next row. If extents are expressions, each row is cut into tiles of its own, so that no
@@ -345,31 +176,45 @@ PixelTiles PixelTilesOf(const ConvSum& conv, std::int64_t tall) {
   return {{spatial.begin(), spatial.end() - 1}, spatial.back(), tall};
 }
 
-}  // namespace
-
 // A register tile is a few pixels of the result by a few vectors of filters.
-Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
-  const ConvSum conv = WithReadPixelsOnly(plain);
+struct SumTiles {
+  std::int64_t filters;
+  std::int64_t blocks;   // vectors of filters of a tile
+  std::int64_t at_once;  // channels; 0: all
+  PixelTiles pixels;
+
+  std::int64_t tall() const { return pixels.tall; }
+  // Of filters, filled up to whole tiles.
+  std::int64_t vectors(const ConvSum& conv) const {
+    return RoundUp(CeilDiv(filters, conv.lanes()), blocks);
+  }
+};
+
+SumTiles SumTilesOf(const ConvSum& conv, Config* config) {
   const std::int64_t filters = conv.shape[conv.out[1]].planned;
-  const std::vector<Expr> spatial = ExprsOf(conv.Spatial());
+  const std::int64_t vectors = CeilDiv(filters, conv.lanes());
   const auto [blocks, tall] =
-      TileOf(conv, CeilDiv(filters, conv.lanes()), ElementsOf(conv.Spatial()).planned, call.config);
-  const PixelTiles pixels = PixelTilesOf(conv, tall);
-  const std::int64_t vectors = RoundUp(CeilDiv(filters, conv.lanes()), blocks);
-  const std::int64_t at_once = ChannelsAtOnce(conv, CeilDiv(filters, conv.lanes()), call.config);
-  const PackedOrder order = PackedOrderOf(conv, at_once);
-  const Tensor packed = call.Prepared(PackedWeights(conv, order, filters, vectors));
+      FilterTileOf(conv, vectors, ElementsOf(conv.Spatial()).planned, config);
+  return {filters, blocks, ChannelsAtOnce(conv, vectors, config), PixelTilesOf(conv, tall)};
+}
+
+// The sums of all tiles: (image, filters, pixels..., vector, pixel, lane).
+Tensor SumsOfTiles(const ConvSum& conv, const SumTiles& tiles, const PackedOrder& order,
+                   const Tensor& packed, const std::string& name) {
+  const PixelTiles& pixels = tiles.pixels;
+  const std::int64_t blocks = tiles.blocks, tall = tiles.tall();
+  const std::vector<Expr> spatial = ExprsOf(conv.Spatial());
   const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
   const std::vector<IterVar> taps = TapAxes(conv.taps);
   const IterVar g = te::ReduceAxis(0, conv.channels_of_word, "g");
   std::vector<IterVar> axes = ReduceAxes(rc, taps);
   if (conv.channels_of_word > 1) axes.push_back(g);
-  std::vector<Expr> grid = {conv.shape[conv.out[0]].expr, vectors / blocks};
+  std::vector<Expr> grid = {conv.shape[conv.out[0]].expr, tiles.vectors(conv) / blocks};
   for (const Size& row : pixels.rows) grid.push_back(row.expr);
   grid.push_back(BlocksOf(pixels.cut, tall).expr);
   grid.insert(grid.end(), {blocks, tall, conv.lanes()});
   const std::size_t first = 2, tile = first + pixels.axes();
-  const Tensor sums = te::Compute(
+  return te::Compute(
       grid,
       [&](const std::vector<Var>& i) {
         const std::vector<Expr> place(i.begin() + first,
@@ -395,7 +240,21 @@ Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& nam
         return te::Sum(ElementOf(element, g.var, conv.dtype) * te::Cast(conv.dtype, packed[weight]),
                        axes);
       },
-      name, HintOf(conv, tall, at_once));
+      name, HintOf(conv, tall, tiles.at_once));
+}
+
+}  // namespace
+
+Tensor TiledSum(const ConvSum& plain, const TeCall& call, const std::string& name) {
+  const ConvSum conv = WithReadPixelsOnly(plain);
+  const SumTiles tiles = SumTilesOf(conv, call.config);
+  const PixelTiles& pixels = tiles.pixels;
+  const std::int64_t blocks = tiles.blocks, tall = tiles.tall();
+  const PackedOrder order = PackedOrderOf(conv, tiles.at_once);
+  const Tensor packed =
+      call.Prepared(PackedWeights(conv, order, tiles.filters, tiles.vectors(conv)));
+  const Tensor sums = SumsOfTiles(conv, tiles, order, packed, name);
+  const std::vector<Expr> spatial = ExprsOf(conv.Spatial());
   return te::Compute(
       ExprsOf(conv.shape),
       [&](const std::vector<Var>& i) {
@@ -466,7 +325,7 @@ double TiledSumCycles(const ConvSum& plain) {
   if (ReadsFewPixels(conv)) conv.strides.assign(conv.dims(), 1);
   const std::int64_t vectors = CeilDiv(conv.shape[conv.out[1]].planned, conv.lanes());
   const std::int64_t pixels = ElementsOf(conv.Spatial()).planned;
-  const double time = TimeOf(conv, vectors, pixels, TileOf(conv, vectors, pixels));
+  const double time = FilterTileTime(conv, vectors, pixels);
   return static_cast<double>(conv.shape[conv.out[0]].planned) * time / kMultiplyAddsACycle;
 }
 

@@ -8,8 +8,8 @@
 #include <array>
 #include <cmath>
 
-#include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/te/conv/conv.h"
+#include "tenon/strategies/te/conv/winograd_blocks.h"
 #include "tenon/strategies/te/conv/winograd_schedule.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"
@@ -24,28 +24,6 @@ using te::Tensor;
 using te::Var;
 
 namespace {
-
-constexpr std::int64_t kSide = 2;               // results of a tile along an axis
-constexpr std::int64_t kPatch = kSide + 3 - 1;  // pixels
-
-// Tiles and how they are shared out.
-struct Blocks {
-  Size rows, columns;       // tiles of the image
-  std::int64_t block_rows;  // rows of tiles of a block
-  std::int64_t tall;        // tiles of a register tile
-  std::int64_t vectors;     // of filters of a register tile
-
-  Size row_blocks() const { return BlocksOf(rows, block_rows); }
-  Size tiles() const { return columns.expr * block_rows; }  // of a block
-  Size register_tiles() const { return BlocksOf(tiles(), tall); }
-  // Tiles of a row that are transformed. Rows of any length are filled up to whole register tiles
-  // and whole vectors, so that nothing asks where they end.
-  Size filled(std::int64_t lanes) const {
-    if (columns.is_number()) return columns;
-    const Size whole = register_tiles().expr * tall;
-    return BlocksOf(whole, lanes).expr * lanes;
-  }
-};
 
 // One of four values, picked by an index that unrolled loops make a constant.
 Expr Pick(const Expr& index, const std::array<Expr, 4>& values) {
@@ -81,8 +59,8 @@ std::array<Expr, n> ArrayOf(const Value& value) {
 Tensor TransformedWeights(const Conv& conv, std::int64_t filters, std::int64_t vectors) {
   return te::Compute(
       ToExprs(WinogradWeights<std::int64_t>{.vector = vectors,
-                                            .row = kPatch,
-                                            .column = kPatch,
+                                            .row = kWinogradPatch,
+                                            .column = kWinogradPatch,
                                             .channel = conv.group_inputs,
                                             .filter = conv.lanes()}
                   .List()),
@@ -105,10 +83,12 @@ Tensor TransformedWeights(const Conv& conv, std::int64_t filters, std::int64_t v
 }
 
 // The image with zeros around it and after it, which the patches of all tiles cover.
-Tensor PatchedImage(const Conv& conv, const Tensor& x, const Blocks& blocks) {
+Tensor PatchedImage(const Conv& conv, const Tensor& x, const WinogradBlocks& blocks) {
   constexpr te::WinogradStage kImage{te::WinogradPart::kImage};
   const Size rows = blocks.row_blocks().expr * blocks.block_rows;
-  const auto covered = [](const Size& tiles) { return tiles.expr * kSide + (kPatch - kSide); };
+  const auto covered = [](const Size& tiles) {
+    return tiles.expr * kWinogradSide + (kWinogradPatch - kWinogradSide);
+  };
   if (rows.is_number() && blocks.columns.is_number()) {
     const auto after = [&](const Size& tiles, std::size_t axis, std::int64_t before) {
       return Size(covered(tiles)).planned - ExtentOf(x, axis) - before;
@@ -126,22 +106,22 @@ Tensor PatchedImage(const Conv& conv, const Tensor& x, const Blocks& blocks) {
       "pad_image", kImage);
 }
 
-Tensor TransformedTiles(const Conv& conv, const TeCall& call, const Blocks& blocks) {
+Tensor TransformedTiles(const Conv& conv, const TeCall& call, const WinogradBlocks& blocks) {
   const Tensor& x = call.input(0);
   const Tensor image = PatchedImage(conv, x, blocks);
   return te::Compute(
       WinogradTiles<Expr>{.image = x.shape()[0],
                           .row_block = blocks.row_blocks().expr,
-                          .row = kPatch,
-                          .column = kPatch,
+                          .row = kWinogradPatch,
+                          .column = kWinogradPatch,
                           .channel = conv.group_inputs,
                           .tile_row = blocks.block_rows,
                           .tile = blocks.filled(conv.lanes()).expr}
           .List(),
       [&](const std::vector<Var>& axes) {
         const auto i = ByRole<WinogradTiles>(axes);
-        const Expr y = (i.row_block * blocks.block_rows + i.tile_row) * kSide;
-        const Expr column = i.tile * kSide;
+        const Expr y = (i.row_block * blocks.block_rows + i.tile_row) * kWinogradSide;
+        const Expr column = i.tile * kWinogradSide;
         const auto pixel = [&](std::int64_t a, std::int64_t b) {
           return image(i.image, i.channel, y + a, column + b);
         };
@@ -154,103 +134,18 @@ Tensor TransformedTiles(const Conv& conv, const TeCall& call, const Blocks& bloc
       "tiles", te::WinogradStage{te::WinogradPart::kTiles});
 }
 
-// Estimated times in cycles of two multiply-adds of vectors each.
-double LanesACycle(const Conv& conv) { return 2 * static_cast<double>(conv.lanes()); }
-
-double PlainTime(const Sizes& shape, const Conv& conv) {
-  const std::int64_t sums = EnoughSums(conv.target);
-  const double of_tile = TileStepTime(sums / 2, 2) / static_cast<double>(sums);
-  const auto filters = static_cast<double>(RoundUp(shape[1].planned, conv.lanes()));
-  return of_tile * 9 *
-         static_cast<double>(shape[2].planned * shape[3].planned * conv.group_inputs) * filters /
-         LanesACycle(conv);
-}
-
-double Time(const Sizes& shape, const Conv& conv, const Blocks& blocks) {
-  constexpr double kOfChannel = 3.5, kOfFilter = 3;      // transformations of a tile
-  constexpr double kBytesACycle = 16;                    // from the third-level cache
-  const std::int64_t cached = conv.target.l2_bytes / 2;  // bytes that the second one keeps
-  const double of_tile =
-      TileStepTime(blocks.tall, blocks.vectors) / static_cast<double>(blocks.tall * blocks.vectors);
-  const std::int64_t channels = conv.group_inputs;
-  const std::int64_t filters = RoundUp(shape[1].planned, conv.lanes() * blocks.vectors);
-  const std::int64_t row_blocks = blocks.row_blocks().planned;
-  // Rows of any length leave half of their last register tile empty.
-  const std::int64_t of_block = blocks.tiles().is_number()
-                                    ? RoundUp(blocks.tiles().planned, blocks.tall)
-                                    : blocks.tiles().planned + (blocks.tall - 1) / 2;
-  const std::int64_t tiles = row_blocks * of_block;
-  const std::int64_t weights = kPatch * kPatch * channels * filters;
-  double time = of_tile * static_cast<double>(tiles * weights) / LanesACycle(conv);
-  time += static_cast<double>(tiles) *
-          (kOfChannel * static_cast<double>(channels) + kOfFilter * static_cast<double>(filters));
-  if (weights * 4 > cached) time += static_cast<double>(row_blocks * weights * 4) / kBytesACycle;
-  return time;
-}
-
-// The fastest blocks whose transformed pixels stay in cache. If rows are expressions, a block is
-// one row of tiles, so that no place is a quotient by an expression.
-Blocks ChooseBlocks(const Sizes& shape, const Conv& conv) {
-  constexpr std::int64_t kMaxBytes = 1 << 20, kMaxTiles = 56;
-  const Size rows = BlocksOf(shape[2], kSide), columns = BlocksOf(shape[3], kSide);
-  const std::int64_t vectors = CeilDiv(shape[1].planned, conv.lanes()) % 2 == 0 ? 2 : 1;
-  const std::int64_t most_tall = EnoughSums(conv.target) / vectors;
-  Blocks best{rows, columns, 1, most_tall, vectors};
-  const std::int64_t most_rows = columns.is_number() ? rows.planned : 1;
-  for (std::int64_t n = 1; n <= most_rows; ++n) {
-    const std::int64_t bytes = n * columns.planned * conv.group_inputs * kPatch * kPatch * 4;
-    if (n > 1 && (bytes > kMaxBytes || n * columns.planned > kMaxTiles)) break;
-    for (std::int64_t tall = most_tall; tall >= most_tall * 3 / 4; --tall) {
-      const Blocks blocks{rows, columns, n, tall, vectors};
-      if (Time(shape, conv, blocks) < Time(shape, conv, best)) best = blocks;
-    }
-  }
-  return best;
-}
-
-}  // namespace
-
-Refusal RefuseWinograd(const Conv& conv, const TeCall& call) {
-  constexpr std::array<std::int64_t, 2> kOnes = {1, 1}, kThree = {3, 3};
-  constexpr double kMargin = 1.1;
-  if (!RefuseWords(conv, call)) return "the target adds up several products by one instruction";
-  if (conv.taps != kThree || conv.strides != kOnes || conv.dilation != kOnes || conv.groups != 1)
-    return "it is for kernels of 3 x 3 with strides and dilation 1 in one group";
-  if (!conv.IsNchw()) return "channels do not come first";
-  if (conv.dtype != Float32 || SumType(call.input(0).dtype()) != Float32)
-    return "it is for float32";
-  if (!call.IsConstant(1)) return "the weights are not constant";
-  const Sizes shape = call.sizes();
-  if (!shape[1].is_number()) return "the number of filters is not known";
-  if (ElementsOf(shape).planned == 0) return "the result has no elements";
-  const double speedup = PlainTime(shape, conv) / Time(shape, conv, ChooseBlocks(shape, conv));
-  if (speedup < kMargin)
-    return StrCat("the plain sum is about as fast (estimated speed-up ",
-                  FormatShortest(std::round(speedup * 100) / 100), ")");
-  return std::nullopt;
-}
-
-double WinogradCycles(const Conv& conv, const TeCall& call) {
-  const Sizes shape = call.sizes();
-  return static_cast<double>(shape[0].planned) * Time(shape, conv, ChooseBlocks(shape, conv));
-}
-
-Tensor WinogradConv(const Conv& conv, const TeCall& call) {
-  const Sizes shape = call.sizes();
-  const Blocks blocks = ChooseBlocks(shape, conv);
-  const std::int64_t channels = conv.group_inputs;
+// The products of transformed weights and tiles, summed over channels.
+Tensor Products(const Conv& conv, const Sizes& shape, const WinogradBlocks& blocks,
+                const Tensor& weights, const Tensor& tiles) {
+  const IterVar rc = te::ReduceAxis(0, conv.group_inputs, "rc");
   const Expr& columns = blocks.columns.expr;
-  const std::int64_t filter_blocks = CeilDiv(shape[1].planned, conv.lanes() * blocks.vectors);
-  const Tensor weights =
-      call.Prepared(TransformedWeights(conv, shape[1].planned, filter_blocks * blocks.vectors));
-  const Tensor tiles = TransformedTiles(conv, call, blocks);
-  const IterVar rc = te::ReduceAxis(0, channels, "rc");
-  const Tensor product = te::Compute(
+  const bool is_row = !blocks.columns.is_number();
+  return te::Compute(
       WinogradProduct<Expr>{.image = shape[0].expr,
                             .row_block = blocks.row_blocks().expr,
-                            .filter_block = filter_blocks,
-                            .row = kPatch,
-                            .column = kPatch,
+                            .filter_block = blocks.filter_blocks(shape, conv.lanes()),
+                            .row = kWinogradPatch,
+                            .column = kWinogradPatch,
                             .tile_block = blocks.register_tiles().expr,
                             .vector = blocks.vectors,
                             .tile = blocks.tall,
@@ -260,7 +155,6 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
         const auto i = ByRole<WinogradProduct>(axes);
         Expr tile = i.tile_block * blocks.tall + i.tile;
         // Tiles past the last one are computed from it and dropped.
-        const bool is_row = !blocks.columns.is_number();
         if (!is_row && !blocks.tiles().IsMultipleOf(blocks.tall))
           tile = te::Min(tile, blocks.tiles().expr - 1);
         const Expr pixel =
@@ -282,18 +176,25 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
         return te::Sum(pixel * weight, {rc});
       },
       "product", te::WinogradStage{te::WinogradPart::kProduct});
-  const Tensor results = te::Compute(
+}
+
+// The results of tiles: the products, transformed back.
+Tensor TileResults(const Conv& conv, const Sizes& shape, const WinogradBlocks& blocks,
+                   const Tensor& product) {
+  const Expr& columns = blocks.columns.expr;
+  return te::Compute(
       WinogradResults<Expr>{.image = shape[0].expr,
                             .row_block = blocks.row_blocks().expr,
-                            .filter_block = filter_blocks,
-                            .row = kSide * blocks.block_rows,
+                            .filter_block = blocks.filter_blocks(shape, conv.lanes()),
+                            .row = kWinogradSide * blocks.block_rows,
                             .vector = blocks.vectors,
-                            .column = columns * kSide,
+                            .column = columns * kWinogradSide,
                             .filter = conv.lanes()}
           .List(),
       [&](const std::vector<Var>& axes) {
         const auto i = ByRole<WinogradResults>(axes);
-        const Expr tile = te::FloorDiv(i.row, kSide) * columns + te::FloorDiv(i.column, kSide);
+        const Expr tile =
+            te::FloorDiv(i.row, kWinogradSide) * columns + te::FloorDiv(i.column, kWinogradSide);
         const auto element = [&](std::int64_t a, std::int64_t b) {
           return product[WinogradProduct<Expr>{.image = i.image,
                                                .row_block = i.row_block,
@@ -306,13 +207,52 @@ Tensor WinogradConv(const Conv& conv, const TeCall& call) {
                                                .filter = i.filter}
                              .List()];
         };
-        return Result(te::FloorMod(i.column, kSide), ArrayOf<4>([&](std::int64_t b) {
-                        return Result(te::FloorMod(i.row, kSide),
+        return Result(te::FloorMod(i.column, kWinogradSide), ArrayOf<4>([&](std::int64_t b) {
+                        return Result(te::FloorMod(i.row, kWinogradSide),
                                       ArrayOf<4>([&](std::int64_t a) { return element(a, b); }));
                       }));
       },
       "results", te::WinogradStage{te::WinogradPart::kResults});
-  const std::int64_t rows = kSide * blocks.block_rows;
+}
+
+}  // namespace
+
+Refusal RefuseWinograd(const Conv& conv, const TeCall& call) {
+  constexpr std::array<std::int64_t, 2> kOnes = {1, 1}, kThree = {3, 3};
+  constexpr double kMargin = 1.1;
+  if (!RefuseWords(conv, call)) return "the target adds up several products by one instruction";
+  if (conv.taps != kThree || conv.strides != kOnes || conv.dilation != kOnes || conv.groups != 1)
+    return "it is for kernels of 3 x 3 with strides and dilation 1 in one group";
+  if (!conv.IsNchw()) return "channels do not come first";
+  if (conv.dtype != Float32 || SumType(call.input(0).dtype()) != Float32)
+    return "it is for float32";
+  if (!call.IsConstant(1)) return "the weights are not constant";
+  const Sizes shape = call.sizes();
+  if (!shape[1].is_number()) return "the number of filters is not known";
+  if (ElementsOf(shape).planned == 0) return "the result has no elements";
+  const double speedup =
+      DirectTime(shape, conv) / WinogradTime(shape, conv, ChooseWinogradBlocks(shape, conv));
+  if (speedup < kMargin)
+    return StrCat("the plain sum is about as fast (estimated speed-up ",
+                  FormatShortest(std::round(speedup * 100) / 100), ")");
+  return std::nullopt;
+}
+
+double WinogradCycles(const Conv& conv, const TeCall& call) {
+  const Sizes shape = call.sizes();
+  return static_cast<double>(shape[0].planned) *
+         WinogradTime(shape, conv, ChooseWinogradBlocks(shape, conv));
+}
+
+Tensor WinogradConv(const Conv& conv, const TeCall& call) {
+  const Sizes shape = call.sizes();
+  const WinogradBlocks blocks = ChooseWinogradBlocks(shape, conv);
+  const Tensor weights = call.Prepared(TransformedWeights(
+      conv, shape[1].planned, blocks.filter_blocks(shape, conv.lanes()) * blocks.vectors));
+  const Tensor tiles = TransformedTiles(conv, call, blocks);
+  const Tensor product = Products(conv, shape, blocks, weights, tiles);
+  const Tensor results = TileResults(conv, shape, blocks, product);
+  const std::int64_t rows = kWinogradSide * blocks.block_rows;
   return te::Compute(
       ExprsOf(shape),
       [&](const Var& n, const Var& k, const Var& y, const Var& x) {
