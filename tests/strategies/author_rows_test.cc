@@ -8,6 +8,8 @@
 #include "tenon/ops/layout/layout_rules.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/layout/convert_layout.h"
+#include "tenon/strategies/lower_function.h"
+#include "tenon/strategies/lower_outputs.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
@@ -65,6 +67,43 @@ TEST(AuthorRowsTest, ARowIsTakenWhereItsConditionHolds) {
   const Choice choice = ChoiceFor("my.rows_twice", 5);
   EXPECT_EQ(choice.implementation, "te.plain");
   EXPECT_THAT(ToText(choice.candidates, choice.chosen), HasSubstr("it has no two rows"));
+}
+
+// The same, with a form and a library's kernel that are estimated.
+void RegisterEstimated(const std::string& name, double form, double library) {
+  RegisterTwice(name);
+  OpExtension(name)
+      .Form({.name = "form",
+             .make = [](const TeCall& call) { return Doubled(call, 2); },
+             .cycles = [form](const TeCall&) { return form; }})
+      .Implement({.name = "library",
+                  .cycles = [library](const Group&) { return library; },
+                  .build =
+                      [](const Group& group) {
+                        const TeFunction function = LowerFunction(*group.function);
+                        return Built{.kernel = LowerOutputs(function.params, function.outputs,
+                                                            group.name, group.lowering),
+                                     .arguments = {0}};
+                      }});
+  EXPECT_EQ(StartupErrors(), "");
+}
+
+TEST(AuthorRowsTest, TheLeastEstimateDecidesBetweenAFormAndALibrary) {
+  RegisterEstimated("my.rows_form_first", 50, 100);
+  RegisterEstimated("my.rows_library_first", 50, 49);
+  EXPECT_EQ(ChoiceFor("my.rows_form_first", 2).implementation, "te.form");
+  const Choice choice = ChoiceFor("my.rows_library_first", 2);
+  EXPECT_EQ(choice.implementation, "library");
+  EXPECT_THAT(choice.Explanation(), AllOf(HasSubstr("library (49 cycles): chosen"),
+                                          HasSubstr("te.form (50 cycles): not needed")));
+}
+
+TEST(AuthorRowsTest, ALibraryThatIsAskedForNeedNotBeTheFastest) {
+  RegisterEstimated("my.rows_library_asked", 50, 100);
+  const ir::Module module =
+      Parsed("def @main(%x: Tensor[(2, 3), float32]) { my.rows_library_asked(%x) }");
+  const Lowered lowered = ValueOrThrow(Lower(module, {.library = LibraryChoice::kLibrary}));
+  EXPECT_EQ(lowered.kernels.at(0).choice.implementation, "library");
 }
 
 TEST(AuthorRowsTest, ARowOfABuiltInOperatorComputesWhatTheOthersDo) {
