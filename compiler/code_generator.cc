@@ -11,7 +11,7 @@
 #include "tenon/passes/partition/marked_regions.h"
 #include "tenon/passes/partition/merge_composite_functions.h"
 #include "tenon/passes/pipeline.h"
-#include "tenon/strategies/author_kernel.h"
+#include "tenon/strategies/author/author_kernel.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

@@ -31,8 +31,8 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/runtime/input_symbols.h"
+#include "tenon/strategies/author/pending_patterns.h"
 #include "tenon/strategies/lower_function.h"
-#include "tenon/strategies/pending_patterns.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -8,7 +8,7 @@
 #include <link.h>
 
 #include "tenon/ops/registry.h"
-#include "tenon/strategies/pending_patterns.h"
+#include "tenon/strategies/author/pending_patterns.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -12,9 +12,9 @@
 #include <unordered_set>
 #include <variant>
 
-#include "tenon/strategies/inline_stages.h"
-#include "tenon/strategies/reductions.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/inline_stages.h"
+#include "tenon/strategies/schedule/reductions.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/schedule/rules.h"
 #include "tenon/strategies/te/conv/winograd_schedule.h"
 #include "tenon/te/scan.h"

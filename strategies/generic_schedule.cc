@@ -5,8 +5,8 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "tenon/strategies/inline_stages.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/inline_stages.h"
+#include "tenon/strategies/schedule/register_tile.h"
 
 namespace tenon::strategies {
 namespace {

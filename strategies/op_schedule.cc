@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tenon/strategies/check_compute.h"
+#include "tenon/strategies/author/check_compute.h"
 
 namespace tenon::strategies {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "tenon/strategies/author_rows.h"
-#include "tenon/strategies/check_compute.h"
-#include "tenon/strategies/pending_patterns.h"
+#include "tenon/strategies/author/author_rows.h"
+#include "tenon/strategies/author/check_compute.h"
+#include "tenon/strategies/author/pending_patterns.h"
 #include "tenon/strategies/tensor_function.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

@@ -4,9 +4,9 @@
 #include <mutex>
 
 #include "tenon/ir/visit.h"
-#include "tenon/strategies/content.h"
+#include "tenon/strategies/choice/content.h"
+#include "tenon/strategies/choice/table.h"
 #include "tenon/strategies/onednn/strategy.h"
-#include "tenon/strategies/table.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
 

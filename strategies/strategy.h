@@ -20,10 +20,10 @@
 #include "tenon/ir/expr.h"
 #include "tenon/ops/registry.h"
 #include "tenon/strategies/built.h"
-#include "tenon/strategies/candidate.h"
+#include "tenon/strategies/choice/candidate.h"
+#include "tenon/strategies/choice/measured.h"
 #include "tenon/strategies/config.h"
 #include "tenon/strategies/lower_outputs.h"
-#include "tenon/strategies/measured.h"
 #include "tenon/support/ndarray.h"
 
 namespace tenon::strategies {

@@ -8,9 +8,9 @@
 
 #include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
-#include "tenon/strategies/author_rows.h"
-#include "tenon/strategies/check_compute.h"
-#include "tenon/strategies/infer_pattern.h"
+#include "tenon/strategies/author/author_rows.h"
+#include "tenon/strategies/author/check_compute.h"
+#include "tenon/strategies/author/infer_pattern.h"
 #include "tenon/strategies/op_schedule.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"

@@ -28,7 +28,7 @@ struct Stored {};
 struct WrittenOut {};
 
 // A reduction with the axes (grid..., rows, vectors, lanes), of which the last three are a block of
-// results that fits the register file (strategies/register_tile.h).
+// results that fits the register file (strategies/schedule/register_tile.h).
 enum class TileRows {
   kEven,
   kUneven,    // read at uneven distances: pixels of several image rows

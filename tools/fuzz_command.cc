@@ -24,12 +24,12 @@
 #include "tenon/tools/commands.h"
 #include "tenon/tools/model.h"
 #include "tenon/tools/option_checks.h"
+#include "tenon/verify/draw/random_operator.h"
 #include "tenon/verify/fuzz_loops.h"
 #include "tenon/verify/fuzz_onnx.h"
 #include "tenon/verify/fuzz_operator.h"
 #include "tenon/verify/fuzz_passes.h"
 #include "tenon/verify/fuzz_schedule.h"
-#include "tenon/verify/random_operator.h"
 
 namespace tenon::tools {
 namespace {

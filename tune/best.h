@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tenon/strategies/measured.h"
+#include "tenon/strategies/choice/measured.h"
 #include "tenon/tune/records.h"
 
 namespace tenon::tune {

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 
 #include "tenon/ir/visit.h"
-#include "tenon/strategies/operations.h"
+#include "tenon/strategies/lower/operations.h"
 #include "tenon/support/error.h"
 
 namespace tenon::tune {

@@ -37,7 +37,7 @@ struct MachineSpeed {
 MachineSpeed MeasureMachine(const Target& target, int threads);
 
 struct Work {
-  double operations = 0;                     // strategies/operations.h
+  double operations = 0;                     // strategies/lower/operations.h
   double bytes_read = 0, bytes_written = 0;  // of arguments and results, each once
   // How many times as many products of the operands' type the CPU does as of float32.
   double products_per_float = 1;

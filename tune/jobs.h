@@ -25,7 +25,7 @@ namespace tenon::tune {
 
 // One kernel of a model by default.
 struct KernelBrief {
-  std::string name, content, text;                  // strategies/content.h
+  std::string name, content, text;                  // strategies/choice/content.h
   int calls = 0;                                    // in a run of the model
   double model_s = 0, floor_s = 0;                  // of all calls
   double race_floor_s = 0;                          // of a run alone

@@ -9,7 +9,7 @@
 #include "tenon/ir/structural.h"
 #include "tenon/ir/visit.h"
 #include "tenon/passes/infer_type.h"
-#include "tenon/strategies/content.h"
+#include "tenon/strategies/choice/content.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tune/best.h"

@@ -24,7 +24,7 @@ namespace tenon::tune {
 
 struct ModelKernel {
   std::string name;
-  std::string text, content;  // strategies/content.h
+  std::string text, content;  // strategies/choice/content.h
   ir::Module module;
   std::vector<std::string> nodes;  // of the model's plan, that call it
   strategies::Choice chosen;       // for the model

@@ -29,7 +29,7 @@ enum class Scope : std::uint8_t { kKernel, kModel, kWhole };
 const char* ToString(Scope scope);
 
 struct Record {
-  std::string content;  // strategies/content.h
+  std::string content;  // strategies/choice/content.h
   std::string target;   // TargetText
   std::int64_t threads = 0;
   std::string choice;  // "te.dense.tiled rows=6 vectors=3"

@@ -10,10 +10,10 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
-#include "tenon/verify/c_kernel.h"
-#include "tenon/verify/random_loops.h"
-#include "tenon/verify/run_loops.h"
-#include "tenon/verify/smaller_loops.h"
+#include "tenon/verify/check/c_kernel.h"
+#include "tenon/verify/check/run_loops.h"
+#include "tenon/verify/check/smaller_loops.h"
+#include "tenon/verify/draw/random_loops.h"
 
 namespace tenon::verify {
 namespace {

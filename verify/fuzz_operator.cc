@@ -13,11 +13,11 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
-#include "tenon/verify/check_refusals.h"
+#include "tenon/verify/check/check_refusals.h"
+#include "tenon/verify/define/plain_definition.h"
+#include "tenon/verify/draw/module_measures.h"
+#include "tenon/verify/draw/random_operator.h"
 #include "tenon/verify/interpret.h"
-#include "tenon/verify/module_measures.h"
-#include "tenon/verify/plain_definition.h"
-#include "tenon/verify/random_operator.h"
 #include "tenon/verify/verify_schedule.h"
 
 namespace tenon::verify {

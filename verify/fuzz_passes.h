@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "tenon/verify/random_module.h"
+#include "tenon/verify/draw/random_module.h"
 
 namespace tenon::verify {
 

@@ -18,7 +18,7 @@
 #include "tenon/support/strings.h"
 #include "tenon/te/interpret.h"
 #include "tenon/verify/array_values.h"
-#include "tenon/verify/check_constants.h"
+#include "tenon/verify/check/check_constants.h"
 #include "tenon/verify/verify_schedule.h"
 
 namespace tenon::verify {

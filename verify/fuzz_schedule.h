@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "tenon/verify/random_graph.h"
-#include "tenon/verify/random_schedule.h"
+#include "tenon/verify/draw/random_graph.h"
+#include "tenon/verify/draw/random_schedule.h"
 
 namespace tenon::verify {
 

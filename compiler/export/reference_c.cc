@@ -6,7 +6,7 @@
 #include "tenon/jit/c/c_reference.h"
 #include "tenon/loop/visit.h"
 #include "tenon/ops/registry.h"
-#include "tenon/strategies/generic_loops.h"
+#include "tenon/strategies/lower/generic_loops.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::compiler {

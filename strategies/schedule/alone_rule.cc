@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "tenon/strategies/planned_extent.h"
-#include "tenon/strategies/reductions.h"
-#include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/schedule/choices.h"
 #include "tenon/strategies/schedule/inner_loops.h"
-#include "tenon/strategies/transposition.h"
+#include "tenon/strategies/schedule/reductions.h"
+#include "tenon/strategies/schedule/register_tile.h"
+#include "tenon/strategies/schedule/transposition.h"
 
 namespace tenon::strategies {
 namespace {

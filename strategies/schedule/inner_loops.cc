@@ -5,11 +5,11 @@
 #include <variant>
 
 #include "tenon/loop/visit.h"
-#include "tenon/strategies/operand_fetches.h"
 #include "tenon/strategies/planned_extent.h"
-#include "tenon/strategies/reductions.h"
 #include "tenon/strategies/schedule/choices.h"
-#include "tenon/strategies/streamed_results.h"
+#include "tenon/strategies/schedule/operand_fetches.h"
+#include "tenon/strategies/schedule/reductions.h"
+#include "tenon/strategies/schedule/streamed_results.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/arithmetic.h"
 

@@ -6,9 +6,9 @@
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/lower.h"
-#include "tenon/strategies/reductions.h"
 #include "tenon/strategies/schedule/choices.h"
 #include "tenon/strategies/schedule/inner_loops.h"
+#include "tenon/strategies/schedule/reductions.h"
 #include "tenon/strategies/te_compute.h"
 
 namespace tenon::strategies {

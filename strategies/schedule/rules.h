@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tenon/schedule/schedule.h"
-#include "tenon/strategies/accesses.h"
 #include "tenon/strategies/auto_schedule.h"
+#include "tenon/strategies/schedule/accesses.h"
 
 namespace tenon::strategies {
 

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "tenon/strategies/planned_extent.h"
-#include "tenon/strategies/reductions.h"
-#include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/schedule/choices.h"
+#include "tenon/strategies/schedule/reductions.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::strategies {

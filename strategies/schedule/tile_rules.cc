@@ -3,11 +3,11 @@
 #include <span>
 #include <variant>
 
-#include "tenon/strategies/operand_fetches.h"
 #include "tenon/strategies/planned_extent.h"
-#include "tenon/strategies/register_tile.h"
 #include "tenon/strategies/schedule/inner_loops.h"
-#include "tenon/strategies/transposition.h"
+#include "tenon/strategies/schedule/operand_fetches.h"
+#include "tenon/strategies/schedule/register_tile.h"
+#include "tenon/strategies/schedule/transposition.h"
 #include "tenon/support/arithmetic.h"
 
 namespace tenon::strategies {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "tenon/ops/reduce/fourier_attrs.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te/matmul/product.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"

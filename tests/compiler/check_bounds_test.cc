@@ -8,7 +8,7 @@
 
 #include "tenon/compiler/compile.h"
 #include "tenon/strategies/register_op.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -15,7 +15,7 @@
 #include "tenon/passes/partition/merge_composite_functions.h"
 #include "tenon/passes/partition/partition_graph.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

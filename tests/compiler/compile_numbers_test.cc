@@ -5,7 +5,7 @@
 #include "tenon/compiler/compile.h"
 #include "tenon/ops/builders.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -12,7 +12,7 @@
 #include "tenon/passes/bind_params.h"
 #include "tenon/strategies/register_op.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

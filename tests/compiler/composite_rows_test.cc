@@ -6,7 +6,7 @@
 #include "tenon/compiler/partition_onednn.h"
 #include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

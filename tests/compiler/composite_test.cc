@@ -12,8 +12,8 @@
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 #include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon {
 namespace {

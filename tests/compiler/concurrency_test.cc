@@ -7,9 +7,9 @@
 #include "tenon/compiler/compile.h"
 #include "tenon/compiler/dynamic_model.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/verify/array_values.h"
-#include "tenon/verify/temporary_folder.h"
+#include "tenon/verify/check/temporary_folder.h"
 
 namespace tenon {
 namespace {

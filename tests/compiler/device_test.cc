@@ -7,7 +7,7 @@
 #include "tenon/compiler/compile.h"
 #include "tenon/runtime/device_copy.h"
 #include "tenon/runtime/owners.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon {
 namespace {

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

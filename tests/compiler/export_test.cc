@@ -14,8 +14,8 @@
 #include "tenon/ops/builders.h"
 #include "tenon/schedule/lower.h"
 #include "tenon/te/reduce.h"
-#include "tenon/tests/jit/c_library.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/c_library.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -5,7 +5,7 @@
 #include "tenon/passes/quantize/canonicalize_qnn.h"
 #include "tenon/passes/quantize/fake_quantization_to_integer.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon {

@@ -6,7 +6,7 @@
 #include "tenon/compiler/plan/function_labels.h"
 #include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::compiler {
 namespace {

@@ -12,8 +12,8 @@
 #include "tenon/models/registry.h"
 #include "tenon/schedule/source.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/jit/scratch_folder.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
+#include "tenon/tests/testing/scratch_folder.h"
 
 namespace tenon {
 namespace {

@@ -10,7 +10,7 @@
 #include "tenon/loop/pipeline.h"
 #include "tenon/models/registry.h"
 #include "tenon/schedule/lower.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -6,8 +6,8 @@
 #include "tenon/compiler/export.h"
 #include "tenon/models/squeezenet.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/jit/c_library.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/c_library.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -4,7 +4,7 @@
 #include "tenon/jit/host_target.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/passes/precision/to_mixed_precision.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/verify/array_values.h"
 
 namespace tenon {

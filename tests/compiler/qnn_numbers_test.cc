@@ -8,7 +8,7 @@
 #include "tenon/ops/quantize/qnn_builders.h"
 #include "tenon/passes/quantize/canonicalize_qnn.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon {

@@ -3,8 +3,8 @@
 #include "tenon/compiler/export.h"
 #include "tenon/jit/c/c_reference.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/jit/c_library.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/c_library.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

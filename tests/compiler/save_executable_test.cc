@@ -10,8 +10,8 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/runtime/saved_plan.h"
-#include "tenon/tests/jit/c_library.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/c_library.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon_test_paths.h"
 
 namespace tenon {

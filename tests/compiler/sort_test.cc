@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -9,7 +9,7 @@
 #include "tenon/passes/pass_registry.h"
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -7,7 +7,7 @@
 #include "tenon/passes/layout/convert_layout.h"
 #include "tenon/passes/simplify/fold_constant.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace involution {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "tenon/onnx/import.h"
 #include "tenon/tests/fuzz/front_end.h"
-#include "tenon/verify/mutate_onnx.h"
-#include "tenon/verify/name_extents.h"
+#include "tenon/verify/draw/mutate_onnx.h"
+#include "tenon/verify/draw/name_extents.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 

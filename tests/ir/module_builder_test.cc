@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::ir {
 namespace {

@@ -6,7 +6,7 @@
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::ir {
 namespace {

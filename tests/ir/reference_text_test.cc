@@ -6,7 +6,7 @@
 #include "tenon/ir/structural.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::ir {
 namespace {

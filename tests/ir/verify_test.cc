@@ -9,7 +9,7 @@
 
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::ir {
 namespace {

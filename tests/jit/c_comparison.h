@@ -17,7 +17,7 @@
 #include "tenon/jit/c/c_source.h"
 #include "tenon/jit/kernel.h"
 #include "tenon/schedule/lower.h"
-#include "tenon/tests/jit/c_library.h"
+#include "tenon/tests/testing/c_library.h"
 
 namespace tenon::jit {
 

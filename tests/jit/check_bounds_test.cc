@@ -22,7 +22,7 @@
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 #include "tenon/tests/jit/guarded_array.h"
-#include "tenon/tests/jit/scratch_folder.h"
+#include "tenon/tests/testing/scratch_folder.h"
 
 namespace tenon::jit {
 namespace {

@@ -9,7 +9,7 @@
 #include "tenon/support/error.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/reduce.h"
-#include "tenon/tests/jit/scratch_folder.h"
+#include "tenon/tests/testing/scratch_folder.h"
 
 namespace tenon::jit {
 namespace {

@@ -27,7 +27,7 @@
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify/simplify_rules.h"
 #include "tenon/loop/visit.h"
-#include "tenon/tests/z3_outcome.h"
+#include "tenon/tests/testing/z3_outcome.h"
 
 namespace tenon::loop {
 namespace {

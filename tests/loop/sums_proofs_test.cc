@@ -12,7 +12,7 @@
 #include "tenon/loop/print.h"
 #include "tenon/loop/simplify/intervals.h"
 #include "tenon/loop/simplify/simplify_casts.h"
-#include "tenon/tests/z3_outcome.h"
+#include "tenon/tests/testing/z3_outcome.h"
 
 namespace tenon::loop {
 namespace {

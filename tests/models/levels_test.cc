@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tenon/tests/models/small_models.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
+#include "tenon/tests/testing/small_models.h"
 
 namespace tenon::models {
 namespace {

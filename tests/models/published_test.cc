@@ -13,7 +13,7 @@
 #include "tenon/models/shufflenet.h"
 #include "tenon/models/transformer.h"
 #include "tenon/passes/infer_type.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::models {
 namespace {

@@ -6,8 +6,8 @@
 #include "tenon/ir/visit.h"
 #include "tenon/models/registry.h"
 #include "tenon/passes/pipeline.h"
-#include "tenon/tests/relay_text.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::models {
 namespace {

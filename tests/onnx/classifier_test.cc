@@ -2,7 +2,7 @@
 #include "tenon/onnx/import.h"
 #include "tenon/runtime/npy.h"
 #include "tenon/strategies/onednn/facts.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon_test_paths.h"
 
 namespace tenon::onnx_import {

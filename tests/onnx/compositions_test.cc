@@ -5,7 +5,7 @@
 #include "onnx/onnx_pb.h"
 #include "tenon/onnx/import.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::onnx_import {
 namespace {

@@ -1,6 +1,6 @@
 // Every published model, written as ONNX and imported again, computes the same.
-#include "tenon/tests/models/small_models.h"
 #include "tenon/tests/onnx/round_trip.h"
+#include "tenon/tests/testing/small_models.h"
 
 namespace tenon::onnx_export {
 namespace {

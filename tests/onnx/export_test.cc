@@ -8,7 +8,7 @@
 #include "onnx/onnx_pb.h"
 #include "tenon/models/registry.h"
 #include "tenon/tests/onnx/round_trip.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 #include "tenon_test_paths.h"
 
 namespace tenon::onnx_export {

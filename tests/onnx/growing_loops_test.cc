@@ -9,9 +9,9 @@
 #include "tenon/compiler/save_executable.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/jit/c_library.h"
 #include "tenon/tests/onnx/subgraphs.h"
 #include "tenon/tests/onnx/written_model.h"
+#include "tenon/tests/testing/c_library.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon::onnx_import {

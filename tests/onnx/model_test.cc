@@ -2,7 +2,7 @@
 #include "tenon/onnx/model.h"
 
 #include "tenon/compiler/dynamic_model.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon_test_paths.h"
 
 namespace tenon::onnx_import {

@@ -15,7 +15,7 @@
 #include "tenon/onnx/import.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::onnx_import {
 namespace {

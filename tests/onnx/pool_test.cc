@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "tenon/tests/onnx/written_model.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::onnx_import {
 namespace {

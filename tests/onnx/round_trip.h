@@ -7,7 +7,7 @@
 
 #include "tenon/onnx/export.h"
 #include "tenon/onnx/import.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::onnx_export {
 

@@ -14,7 +14,7 @@
 #include "tenon/onnx/import.h"
 #include "tenon/onnx/tensor.h"
 #include "tenon/ops/ints.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::onnx_import {
 

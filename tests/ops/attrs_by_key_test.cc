@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/ops/conv/conv2d_attrs.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::ops {
 namespace {

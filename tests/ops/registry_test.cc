@@ -8,7 +8,7 @@
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/layout/layout_inference.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::ops {
 namespace {

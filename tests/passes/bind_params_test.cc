@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/passes/infer_type.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

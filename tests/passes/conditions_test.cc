@@ -15,7 +15,7 @@
 #include "tenon/ops/matmul/matmul_attrs.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

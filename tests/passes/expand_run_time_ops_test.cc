@@ -7,7 +7,7 @@
 #include "tenon/compiler/compile.h"
 #include "tenon/compiler/lower_program.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::passes {
 namespace {

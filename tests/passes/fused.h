@@ -13,7 +13,7 @@
 #include "tenon/passes/fusion/fuse_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 

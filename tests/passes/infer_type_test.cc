@@ -10,7 +10,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/registry.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

@@ -11,7 +11,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/registry.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

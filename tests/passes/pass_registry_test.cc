@@ -11,7 +11,7 @@
 #include "tenon/passes/pipeline.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/passes/evaluate.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

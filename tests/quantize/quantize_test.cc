@@ -10,8 +10,8 @@
 #include "tenon/ir/visit.h"
 #include "tenon/onnx/export.h"
 #include "tenon/onnx/import.h"
-#include "tenon/tests/jit/c_library.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/c_library.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::quantize {
 namespace {

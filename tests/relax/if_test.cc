@@ -1,7 +1,7 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/tests/relax/relax_text.h"
-#include "tenon/tests/relay_text.h"
-#include "tenon/verify/add_control_flow.h"
+#include "tenon/tests/testing/relay_text.h"
+#include "tenon/verify/draw/add_control_flow.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon::relax {

@@ -3,7 +3,7 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pass_registry.h"
 #include "tenon/tests/relax/relax_text.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::relax {
 namespace {

@@ -1,7 +1,7 @@
 // Shapes and numbers that variables of the text stand for, and R.match_cast.
 #include "tenon/passes/infer_type.h"
 #include "tenon/tests/relax/relax_text.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::relax {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "tenon/runtime/npy.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/runtime/zip_bytes.h"
+#include "tenon/tests/testing/zip_bytes.h"
 
 namespace tenon::runtime {
 namespace {

@@ -11,7 +11,7 @@
 #include "tenon/te/interpret.h"
 #include "tenon/te/reduce.h"
 #include "tenon/te/scan.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

@@ -7,7 +7,7 @@
 #include "tenon/loop/print.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -8,8 +8,8 @@
 #include "tenon/passes/precision/widen_half_floats.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/tests/strategies/target_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

@@ -2,7 +2,7 @@
 #include "tenon/strategies/generic_schedule.h"
 
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

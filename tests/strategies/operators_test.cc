@@ -10,9 +10,9 @@
 #include "tenon/jit/kernel.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/tests/strategies/operator_cases.h"
 #include "tenon/tests/strategies/reproducible_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

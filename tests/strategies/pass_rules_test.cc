@@ -14,7 +14,7 @@
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/tests/strategies/target_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::testing_reproducible {
 

@@ -5,8 +5,8 @@
 #include "tenon/strategies/onednn/epilogue.h"
 #include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/tests/strategies/target_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

@@ -6,7 +6,7 @@
 #include "tenon/jit/kernel.h"
 #include "tenon/loop/visit.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

@@ -1,7 +1,7 @@
 // tenon bench: its figures.
 #include <nlohmann/json.hpp>
 
-#include "tenon/tests/tools/cli_testing.h"
+#include "tenon/tests/testing/cli_testing.h"
 
 namespace tenon::tools {
 namespace {

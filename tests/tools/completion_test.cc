@@ -1,5 +1,5 @@
 // tenon completion and tenon manual.
-#include "tenon/tests/tools/cli_testing.h"
+#include "tenon/tests/testing/cli_testing.h"
 
 namespace tenon::tools {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tenon/tests/tools/cli_testing.h"
+#include "tenon/tests/testing/cli_testing.h"
 
 namespace tenon::tools {
 namespace {

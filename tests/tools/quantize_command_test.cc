@@ -1,7 +1,7 @@
 // tenon quantize: files in, a model out that runs.
 #include <cmath>
 
-#include "tenon/tests/tools/cli_testing.h"
+#include "tenon/tests/testing/cli_testing.h"
 
 namespace tenon::tools {
 namespace {

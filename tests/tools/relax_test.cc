@@ -1,6 +1,6 @@
 // Relax text in the program, and passes with options.
-#include "tenon/tests/runtime/zip_bytes.h"
-#include "tenon/tests/tools/cli_testing.h"
+#include "tenon/tests/testing/cli_testing.h"
+#include "tenon/tests/testing/zip_bytes.h"
 
 namespace tenon::tools {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tenon/passes/bind_params.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/tests/tune/choices_testing.h"
 
 namespace tenon::tune {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tenon/support/error.h"
-#include "tenon/tests/tools/cli_testing.h"
+#include "tenon/tests/testing/cli_testing.h"
 #include "tenon/tune/records.h"
 
 namespace tenon::tools {

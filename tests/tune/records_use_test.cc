@@ -1,8 +1,8 @@
 // Which commands take what the records say, and which do not.
 #include <nlohmann/json.hpp>
 
-#include "tenon/tests/strategies/graph_testing.h"
-#include "tenon/tests/tools/cli_testing.h"
+#include "tenon/tests/testing/cli_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/tests/tune/choices_testing.h"
 
 namespace tenon::tools {

@@ -1,5 +1,5 @@
 // Tuning of models of variable extents: one record serves all shapes.
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/tests/tune/records_testing.h"
 #include "tenon/tune/best.h"
 #include "tenon/tune/contest.h"

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tenon/tests/tools/cli_testing.h"
+#include "tenon/tests/testing/cli_testing.h"
 #include "tenon/tests/tune/records_testing.h"
 #include "tenon/tune/best.h"
 #include "tenon_test_paths.h"

@@ -7,7 +7,7 @@
 #include "tenon/strategies/register_op.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/tests/tune/choices_testing.h"
 #include "tenon/tune/best.h"
 #include "tenon/tune/contest.h"

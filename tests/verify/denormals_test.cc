@@ -9,9 +9,9 @@
 #include "tenon/compiler/compile.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
+#include "tenon/verify/check/nudge.h"
 #include "tenon/verify/interpret.h"
-#include "tenon/verify/nudge.h"
 #include "tenon/verify/verify_model.h"
 
 namespace tenon::verify {

@@ -9,8 +9,8 @@
 
 #include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
-#include "tenon/verify/random_loops.h"
-#include "tenon/verify/smaller_loops.h"
+#include "tenon/verify/check/smaller_loops.h"
+#include "tenon/verify/draw/random_loops.h"
 
 namespace tenon::verify {
 namespace {

@@ -11,8 +11,8 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/simplify/simplify_inference.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
-#include "tenon/verify/check_run_time_rows.h"
+#include "tenon/tests/testing/relay_text.h"
+#include "tenon/verify/check/check_run_time_rows.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon::verify {

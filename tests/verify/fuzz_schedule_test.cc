@@ -10,11 +10,11 @@
 
 #include "tenon/schedule/lower.h"
 #include "tenon/schedule/record.h"
-#include "tenon/strategies/accesses.h"
+#include "tenon/strategies/schedule/accesses.h"
 #include "tenon/support/error.h"
 #include "tenon/te/extern.h"
+#include "tenon/verify/draw/random_operator.h"
 #include "tenon/verify/fuzz_operator.h"
-#include "tenon/verify/random_operator.h"
 
 namespace tenon::verify {
 namespace {

@@ -5,8 +5,8 @@
 #include "tenon/ir/visit.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
-#include "tenon/verify/add_control_flow.h"
+#include "tenon/tests/testing/relay_text.h"
+#include "tenon/verify/draw/add_control_flow.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon::verify {

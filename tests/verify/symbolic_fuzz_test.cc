@@ -9,14 +9,14 @@
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/strategies/strategy.h"
+#include "tenon/verify/check/onnx_results.h"
+#include "tenon/verify/check/symbolic_onnx.h"
+#include "tenon/verify/draw/name_extents.h"
+#include "tenon/verify/draw/onnx_draft.h"
+#include "tenon/verify/draw/symbolic_module.h"
 #include "tenon/verify/fuzz_onnx.h"
 #include "tenon/verify/fuzz_passes.h"
 #include "tenon/verify/interpret.h"
-#include "tenon/verify/name_extents.h"
-#include "tenon/verify/onnx_draft.h"
-#include "tenon/verify/onnx_results.h"
-#include "tenon/verify/symbolic_module.h"
-#include "tenon/verify/symbolic_onnx.h"
 
 namespace tenon::verify {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "tenon/ops/registry.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "tenon/ops/boxes/vision_attrs.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te/sort/order.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tenon/ops/boxes/detection_attrs.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te/boxes/survivors.h"
 #include "tenon/strategies/te/sort/order.h"
 #include "tenon/strategies/te_compute.h"

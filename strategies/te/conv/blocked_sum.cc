@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "tenon/ops/layout/layout.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tenon/ops/ints.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 
 namespace tenon::strategies {

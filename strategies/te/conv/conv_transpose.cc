@@ -5,7 +5,7 @@
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/ops/conv/conv_rules.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te/conv/blocked_sum.h"
 #include "tenon/strategies/te/conv/conv_phases.h"
 #include "tenon/strategies/te/conv/conv_sum.h"

@@ -1,7 +1,7 @@
 // Correlation of two images: a sum over a patch and all channels.
 #include "tenon/ops/conv/correlation_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tenon/strategies/planned_extent.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"
 

@@ -1,6 +1,6 @@
 #include "tenon/strategies/te/conv/winograd_blocks.h"
 
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 
 namespace tenon::strategies {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tenon/schedule/schedule.h"
-#include "tenon/strategies/accesses.h"
+#include "tenon/strategies/schedule/accesses.h"
 
 namespace tenon::strategies {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <span>
 
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"

@@ -9,7 +9,7 @@
 
 #include "tenon/ops/pool/pool_rules.h"
 #include "tenon/strategies/planned_extent.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te/pool/pool.h"
 #include "tenon/support/arithmetic.h"
 #include "tenon/support/strings.h"

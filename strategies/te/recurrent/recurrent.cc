@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tenon/ops/recurrent/recurrent_attrs.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tenon/strategies/planned_extent.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te/recurrent/recurrent.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/support/arithmetic.h"

@@ -5,7 +5,7 @@
 // library function; the rest is a scattering.
 #include "tenon/jit/library_functions.h"
 #include "tenon/ops/index/sparse_attrs.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te/shape/scatter.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/extern.h"

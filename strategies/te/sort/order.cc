@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "tenon/jit/library_functions.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te_compute.h"
 #include "tenon/te/extern.h"
 #include "tenon/te/math.h"

@@ -4,7 +4,7 @@
 // the running count of these is the group of each sorted element, and the inverse of a permutation
 // is the order of its values. searchsorted halves the ranges of all values in step.
 #include "tenon/ops/index/sort_attrs.h"
-#include "tenon/strategies/register_tile.h"
+#include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te/empty.h"
 #include "tenon/strategies/te/sort/order.h"
 #include "tenon/strategies/te_compute.h"

@@ -7,8 +7,8 @@
 #include "tenon/runtime/program.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/jit/c_library.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/c_library.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon {

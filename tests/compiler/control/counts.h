@@ -8,7 +8,7 @@
 
 #include "tenon/passes/name_run_time_extents.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon::testing_counts {

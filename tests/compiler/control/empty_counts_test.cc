@@ -7,7 +7,7 @@
 #include "tenon/compiler/save_executable.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/tests/compiler/control/counts.h"
-#include "tenon/tests/jit/c_library.h"
+#include "tenon/tests/testing/c_library.h"
 
 namespace tenon {
 namespace {

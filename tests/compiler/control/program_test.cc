@@ -10,7 +10,7 @@
 #include "tenon/ir/structural.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon {

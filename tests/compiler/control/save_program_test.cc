@@ -15,8 +15,8 @@
 #include "tenon/runtime/program.h"
 #include "tenon/runtime/saved_executable.h"
 #include "tenon/runtime/saved_plan.h"
-#include "tenon/tests/jit/c_library.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/c_library.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 #include <string>
 
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

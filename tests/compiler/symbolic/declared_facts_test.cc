@@ -4,8 +4,8 @@
 
 #include "tenon/compiler/save_executable.h"
 #include "tenon/runtime/saved_executable.h"
-#include "tenon/tests/jit/c_library.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/c_library.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/ir/visit.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 #include "tenon/verify/interpret.h"
 
 namespace tenon {

@@ -10,7 +10,7 @@
 
 #include "tenon/jit/object/gdb_interface.h"
 #include "tenon/tests/jit/kernel_testing.h"
-#include "tenon/tests/jit/scratch_folder.h"
+#include "tenon/tests/testing/scratch_folder.h"
 
 namespace tenon::jit {
 namespace {

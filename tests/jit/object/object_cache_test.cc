@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tenon/tests/jit/scratch_folder.h"
+#include "tenon/tests/testing/scratch_folder.h"
 
 namespace tenon::jit {
 namespace {

@@ -8,7 +8,7 @@
 #include "tenon/ir/verify.h"
 #include "tenon/passes/device/rewrite_annotated_ops.h"
 #include "tenon/passes/infer_type.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

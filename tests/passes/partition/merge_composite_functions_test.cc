@@ -10,7 +10,7 @@
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 #include "tenon/passes/pattern/pattern_match.h"
 #include "tenon/relax/text_format.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

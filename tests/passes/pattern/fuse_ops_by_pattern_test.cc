@@ -15,7 +15,7 @@
 #include "tenon/passes/pass_manager.h"
 #include "tenon/relax/text_format.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

@@ -7,7 +7,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pattern/pattern.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

@@ -6,7 +6,7 @@
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

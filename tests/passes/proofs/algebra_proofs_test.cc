@@ -18,8 +18,8 @@
 #include "tenon/strategies/lower_function.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/passes/proofs/graph_terms.h"
-#include "tenon/tests/relay_text.h"
-#include "tenon/tests/z3_outcome.h"
+#include "tenon/tests/testing/relay_text.h"
+#include "tenon/tests/testing/z3_outcome.h"
 
 namespace tenon::passes {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 

@@ -10,7 +10,7 @@
 #include "tenon/passes/legalize.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/passes/simplify/fold_constant.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

@@ -13,7 +13,7 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/passes/quantize/body_text.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

@@ -8,7 +8,7 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/tests/passes/evaluate.h"
-#include "tenon/tests/relay_text.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
 namespace {

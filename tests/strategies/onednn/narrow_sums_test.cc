@@ -10,7 +10,7 @@
 #include "tenon/jit/host_target.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

@@ -10,7 +10,7 @@
 #include "tenon/strategies/onednn/adapter.h"
 #include "tenon/strategies/onednn/facts.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

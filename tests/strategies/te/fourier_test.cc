@@ -1,6 +1,6 @@
 // What a transform is multiplied by is made with the kernel, not by it.
 #include "tenon/loop/print.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {

@@ -2,7 +2,7 @@
 // is taken, and the numbers of the operator over whole axes.
 #include "tenon/strategies/strategy.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

@@ -3,8 +3,8 @@
 #include "tenon/ops/layout/layout.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/relay_text.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
+#include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::strategies {
 namespace {

@@ -9,8 +9,8 @@
 #include "tenon/passes/bind_params.h"
 #include "tenon/strategies/te/conv/tile_taps.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/tests/strategies/target_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

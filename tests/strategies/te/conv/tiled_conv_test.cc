@@ -11,8 +11,8 @@
 #include "tenon/loop/print.h"
 #include "tenon/passes/bind_params.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/tests/strategies/target_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {

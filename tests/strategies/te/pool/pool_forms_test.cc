@@ -7,8 +7,8 @@
 
 #include "tenon/ops/registry.h"
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
 #include "tenon/tests/strategies/target_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::strategies {
 namespace {
