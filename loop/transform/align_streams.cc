@@ -3,6 +3,9 @@
 // base lies after a line. Whole vectors then write whole lines. The first and the last vector may
 // write a part of a line; HoistGuards and PartitionLoops tell them from the others. The last line
 // of the next run is fetched beforehand.
+//
+// That needs a value that is a function of the place. Before this pass, c / L may have become
+// a * m / L + s, since lanes do not reach the next vector; then nothing is shifted.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -129,6 +132,34 @@ std::optional<Run> RunOf(const Nest& nest) {
   return run;
 }
 
+// Loads by their offsets in memory, whatever the shapes of buffers.
+class FlatLoads : public ExprMutator {
+ protected:
+  Expr Mutate(const Expr& e) override {
+    const Expr mutated = MutateChildren(e);
+    const auto* load = mutated.As<LoadNode>();
+    if (load == nullptr || load->predicate.defined()) return mutated;
+    return Load(load->buffer, {OffsetOf(load->buffer, load->indices)}, load->producer);
+  }
+};
+
+// Whether the stored value is the same in all iterations that have the same place: a step of a loop
+// more, and as many lanes less. No ranges are known here, so that this holds between vectors, too.
+bool IsOfPlace(const Nest& nest) {
+  const ForNode& lanes = *nest.loops.back();
+  const Expr flat = FlatLoads()(nest.store->value);
+  const Expr value = Simplify(flat);
+  std::int64_t step = 1;
+  for (auto it = nest.loops.rbegin(); it != nest.loops.rend(); ++it) {
+    const Var& var = (*it)->var;
+    const ExprMap same_place = {{var, var + 1}, {lanes.var, lanes.var - step}};
+    if (*it != &lanes && !StructuralEqual(Simplify(Substitute(flat, same_place)), value))
+      return false;
+    step *= (*it)->extent.As<IntImmNode>()->value;
+  }
+  return true;
+}
+
 class StreamAligner : public StmtMutator {
  protected:
   Expr Mutate(const Expr& e) override { return e; }
@@ -149,7 +180,7 @@ class StreamAligner : public StmtMutator {
     // A shorter run need not have a whole line in it, wherever it begins.
     if (run->extent < 2 * line - 1) return stmt;
     const Expr skew = Simplify(run->base - FloorDiv(run->base, line) * line);
-    if (IsConstInt(skew, 0)) return stmt;
+    if (IsConstInt(skew, 0) || !IsOfPlace(*nest)) return stmt;
     return Shifted(*outer, *nest, *run, line, skew);
   }
 

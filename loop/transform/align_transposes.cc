@@ -93,6 +93,25 @@ bool Fits(const Tiles& tiles) {
          tiles.row_count * tiles.pitch() * element <= kStagedBytes;
 }
 
+// Whether the value reads what it needs at the moved places of tiles, and does not use them
+// otherwise.
+bool Moves(const Tiles& tiles, const Linear& place) {
+  const Var &row = tiles.rows->var, &lane = tiles.lanes->var;
+  const Position column{tiles.column.at + tiles.results->var * tiles.line(), tiles.column.extent};
+  bool moves = true;
+  ExprMap loads;
+  VisitExpr(tiles.store->value, [&](const Expr& e) {
+    const auto* load = e.As<LoadNode>();
+    if (load == nullptr) return;
+    loads.emplace(e, Constant(load->buffer->dtype, 0));
+    const Linear offset = ToLinear(OffsetOf(load->buffer, load->indices), {});
+    moves = moves && MovesWith(offset, place, lane, column) &&
+            (!tiles.row || MovesWith(offset, place, row, *tiles.row));
+  });
+  const Expr others = Substitute(tiles.store->value, loads);
+  return moves && !UsesVar(others, row) && !UsesVar(others, lane);
+}
+
 std::optional<Tiles> TilesOf(const Stmt& stmt) {
   std::optional<Tiles> tiles = NestOf(stmt);
   if (!tiles || !FindPositions(*tiles) || !Fits(*tiles) || CallsVectorMath(tiles->store->value))
@@ -101,7 +120,7 @@ std::optional<Tiles> TilesOf(const Stmt& stmt) {
   const Linear place = ToLinear(OffsetOf(result, tiles->store->indices), {});
   if (place.CoefficientOf(tiles->lanes->var) != 1 ||
       place.CoefficientOf(tiles->results->var) != tiles->line() ||
-      place.CoefficientOf(tiles->rows->var) != tiles->column.extent)
+      place.CoefficientOf(tiles->rows->var) != tiles->column.extent || !Moves(*tiles, place))
     return std::nullopt;
   return tiles;
 }

@@ -4,12 +4,9 @@
 // Tiles that would reach beyond an axis end where it does, and store again what others do: Halide's
 // ShiftInwards (Ragan-Kelley et al., 2013).
 //
-// That needs indices in which what moves occurs only as r + i. Another term with variables of r may
-// have been made from r + i while i was known to be in the tile, unless the place that is stored to
-// has that term, too: places are made of the axes.
+// That needs indices in which what moves occurs only as r + i (MovesWith).
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "tenon/loop/simplify/guards.h"
@@ -43,31 +40,6 @@ std::optional<std::vector<Linear>> OffsetsOf(const Tile& tile) {
   return offsets;
 }
 
-bool SharesVars(const Expr& a, const Expr& b) {
-  std::unordered_set<const ExprNode*> vars;
-  VisitExpr(a, [&](const Expr& e) {
-    if (e.kind() == ExprKind::kVar) vars.insert(e.get());
-  });
-  bool shares = false;
-  VisitExpr(b, [&](const Expr& e) { shares = shares || vars.contains(e.get()); });
-  return shares;
-}
-
-// Whether `var` occurs as at + var alone; see above.
-bool Moves(const Linear& offset, const Linear& place, const Var& var, const Position& position) {
-  const std::int64_t step = offset.CoefficientOf(var);
-  const Linear at = ToLinear(position.at, {});
-  for (const auto& [term, coefficient] : at.terms) {
-    if (offset.CoefficientOf(term) != step * coefficient) return false;
-  }
-  return std::all_of(offset.terms.begin(), offset.terms.end(), [&](const auto& of_offset) {
-    const Expr& term = of_offset.first;
-    if (term.same_as(var) || at.CoefficientOf(term) != 0) return true;
-    return !UsesVar(term, var) &&
-           (place.CoefficientOf(term) != 0 || !SharesVars(term, position.at));
-  });
-}
-
 class TileShifter : public StmtMutator {
  protected:
   Expr Mutate(const Expr& e) override { return e; }
@@ -95,7 +67,7 @@ class TileShifter : public StmtMutator {
       if (!position || !IsConstInt(loop.min, 0) || position->extent < length ||
           moved.contains(loop.var) || offsets->front().CoefficientOf(loop.var) == 0 ||
           !std::all_of(offsets->begin(), offsets->end(), [&](const Linear& offset) {
-            return Moves(offset, offsets->front(), loop.var, *position);
+            return MovesWith(offset, offsets->front(), loop.var, *position);
           }))
         return stmt;
       moved.emplace(loop.var, loop.var + ShiftOf(*position, length));

@@ -1,6 +1,7 @@
 #include "tenon/loop/transform/tile.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "tenon/loop/simplify/guards.h"
 #include "tenon/loop/simplify/simplify.h"
@@ -105,6 +106,58 @@ std::optional<Position> PositionUnder(const Expr& condition, const Var& var) {
   const std::int64_t extent = 1 - rest.constant;
   rest.constant = 0;
   return Position{rest.ToExpr(), extent};
+}
+
+namespace {
+
+bool SharesVars(const Expr& a, const Expr& b) {
+  std::unordered_set<const ExprNode*> vars;
+  VisitExpr(a, [&](const Expr& e) {
+    if (e.kind() == ExprKind::kVar) vars.insert(e.get());
+  });
+  bool shares = false;
+  VisitExpr(b, [&](const Expr& e) { shares = shares || vars.contains(e.get()); });
+  return shares;
+}
+
+// The divisor of a quotient or remainder by a positive constant, else 0.
+std::int64_t DivisorOf(const Expr& e, BinaryOp op) {
+  const auto* n = e.As<BinaryNode>();
+  const auto* divisor = n != nullptr && n->op == op ? n->b.As<IntImmNode>() : nullptr;
+  return divisor == nullptr || divisor->value <= 0 ? 0 : divisor->value;
+}
+
+// Whether `other` tells the value of `e`, as a / 2 tells that of a / 6 and of a / 2 % 3.
+bool IsToldBy(const Expr& e, const Expr& other) {
+  if (StructuralEqual(e, other)) return true;
+  const std::int64_t quotient = DivisorOf(e, BinaryOp::kFloorDiv);
+  const std::int64_t of_other = DivisorOf(other, BinaryOp::kFloorDiv);
+  if (quotient == 0 && DivisorOf(e, BinaryOp::kFloorMod) == 0) return false;
+  const Expr& dividend = e.As<BinaryNode>()->a;
+  return IsToldBy(dividend, other) || (quotient > 0 && of_other > 0 && quotient % of_other == 0 &&
+                                       StructuralEqual(dividend, other.As<BinaryNode>()->a));
+}
+
+}  // namespace
+
+bool MovesWith(const Linear& offset, const Linear& place, const Var& var,
+               const Position& position) {
+  const std::int64_t step = offset.CoefficientOf(var);
+  const Linear at = ToLinear(position.at, {});
+  for (const auto& [term, coefficient] : at.terms) {
+    if (offset.CoefficientOf(term) != step * coefficient) return false;
+  }
+  const auto is_of_place = [&](const Expr& term) {
+    return std::any_of(place.terms.begin(), place.terms.end(), [&](const auto& of_place) {
+      const Expr& other = of_place.first;
+      return !UsesVar(other, var) && at.CoefficientOf(other) == 0 && IsToldBy(term, other);
+    });
+  };
+  return std::all_of(offset.terms.begin(), offset.terms.end(), [&](const auto& of_offset) {
+    const Expr& term = of_offset.first;
+    if (term.same_as(var) || at.CoefficientOf(term) != 0) return true;
+    return !UsesVar(term, var) && (!SharesVars(term, position.at) || is_of_place(term));
+  });
 }
 
 Expr ShiftOf(const Position& position, std::int64_t length) {

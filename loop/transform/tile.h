@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tenon/loop/expr.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/stmt.h"
 
 namespace tenon::loop {
@@ -54,6 +55,11 @@ struct Position {
 // The position, if `condition` is at + v < extent for the tile's variable v, which `at` does not
 // use. Nothing if it does not have this form.
 std::optional<Position> PositionUnder(const Expr& condition, const Var& var);
+
+// Whether `var` occurs in an offset in memory as at + var alone, so that moving it moves the tile.
+// Another term with variables of `at` may have been made from at + var while var was known to be in
+// the tile, unless another term of the place that is stored to tells it: places are made of axes.
+bool MovesWith(const Linear& offset, const Linear& place, const Var& var, const Position& position);
 
 // How far a tile of `length` elements moves so as not to reach beyond the axis; at most 0.
 Expr ShiftOf(const Position& position, std::int64_t length);

@@ -119,6 +119,47 @@ TEST(AlignStreamsTest, OtherLoopsStay) {
     EXPECT_TRUE(AlignStreams(loops) == loops) << Print(loops);
 }
 
+// What floordiv(c, 8) and the like have become, since a vector's lanes have one quotient, is wrong
+// for the lanes of a shifted vector.
+TEST(AlignStreamsTest, ValuesThatAreNoFunctionOfThePlaceStay) {
+  const Rows r{9, 100, 2};
+  const Buffer out = Buffer::Make("out", Int64, {9, 100}), in = r.in();
+  const Expr column = block * 16 + step * 8 + lane;
+  const auto storing = [&](const Expr& value) {
+    const Stmt store = Store(out, value, {row, column}, StoreKind::kStreaming);
+    const Stmt vectors = For(step, 0, 2, ForKind::kUnrolled,
+                             For(lane, 0, 8, ForKind::kVectorized, If(column < 100, store)));
+    return For(row, 0, 9, ForKind::kSerial, For(block, 0, 7, ForKind::kSerial, vectors));
+  };
+  for (const Expr& value :
+       {Load(in, {row, block * 2 + step}), Load(in, {row, block}), Load(in, {row, step}),
+        Load(in, {row, lane}), Load(in, {row, FloorDiv(lane, 2)}), Load(in, {row, column}) + block,
+        Expr(lane), IfThenElse(block < 3, Load(in, {row, column}), Expr(0))}) {
+    const Stmt loops = storing(value);
+    EXPECT_TRUE(AlignStreams(loops) == loops) << Print(AlignStreams(loops));
+  }
+  for (const Expr& value : {Load(in, {row, FloorDiv(column, 3)}),
+                            Load(in, {row, FloorDiv(lane, 2) + block * 8 + step * 4}),
+                            Load(in, {row, FloorMod(column, 8)}) + column,
+                            IfThenElse(column < 30, Load(in, {row, column}), Expr(0)), Expr(row)})
+    EXPECT_FALSE(AlignStreams(storing(value)) == storing(value)) << Print(storing(value));
+}
+
+TEST(AlignStreamsTest, OneRunMayReadRowsAsTheyLieInMemory) {
+  const Buffer out = Buffer::Make("out", Int64, {1000});
+  const auto reading = [&](std::int64_t width) {
+    const Buffer in = Buffer::Make("in", Int64, {9, width});
+    const Stmt store = Store(out, Load(in, {row, block * 8 + lane}),
+                             {row * 96 + block * 8 + lane + 4}, StoreKind::kStreaming);
+    return For(row, 0, 9, ForKind::kSerial,
+               For(block, 0, 12, ForKind::kSerial, For(lane, 0, 8, ForKind::kVectorized, store)));
+  };
+  EXPECT_THAT(Print(AlignStreams(reading(96))), HasSubstr("if "));
+  // One row after the other, since memory has gaps between those that are read.
+  EXPECT_THAT(Print(AlignStreams(reading(97))), HasSubstr("for row"));
+  EXPECT_FALSE(AlignStreams(reading(96)) == reading(96));
+}
+
 // Nothing is known of runs that lie apart.
 TEST(AlignStreamsTest, TheLineInWhichTheNextRunEndsIsFetched) {
   const Rows r{9, 100, 1};

@@ -37,7 +37,8 @@ void PrintTo(const Matrices& m, std::ostream* out) {
 
 // With the conditions that splits leave: that rows end where tiles are no whole ones, and that
 // tiles end where blocks are none.
-Stmt Transposed(const Matrices& m, const Buffer& in, const Buffer& out, Expr more = True()) {
+Stmt Transposed(const Matrices& m, const Buffer& in, const Buffer& out, Expr more = True(),
+                const Expr& added = 1) {
   const std::int64_t row_tiles = CeilDiv(m.rows, 8), column_tiles = CeilDiv(m.columns, 8);
   const Expr row_tile = below * m.sources + source, column_tile = along * m.results + result;
   const Expr i = row_tile * 8 + row, c = column_tile * 8 + lane;
@@ -46,7 +47,7 @@ Stmt Transposed(const Matrices& m, const Buffer& in, const Buffer& out, Expr mor
   if (m.columns % 8 != 0) guard = guard && c < m.columns;
   if (row_tiles % m.sources != 0) guard = guard && row_tile < row_tiles;
   if (column_tiles % m.results != 0) guard = guard && column_tile < column_tiles;
-  const Stmt store = Store(out, Load(in, {matrix, c, i}) + 1, {matrix, i, c}, m.kind);
+  const Stmt store = Store(out, Load(in, {matrix, c, i}) + added, {matrix, i, c}, m.kind);
   const Stmt tile =
       For(row, 0, 8, ForKind::kUnrolled, For(lane, 0, 8, ForKind::kVectorized, If(guard, store)));
   const Stmt block = For(source, 0, m.sources, ForKind::kSerial,
@@ -146,6 +147,46 @@ TEST(AlignTransposesTest, OtherTilesStay) {
   const Matrices m{2, 17, 97, 2, 2};
   const Stmt guarded = Transposed(m, m.in(), m.out(), matrix * 50 + row < 70);  // ends no axis
   EXPECT_TRUE(AlignTransposes(guarded) == guarded) << Print(guarded);
+}
+
+// Staged blocks are moved back, and reach one tile further.
+TEST(AlignTransposesTest, ValuesThatAreNoFunctionOfThePlaceStay) {
+  const Matrices m{2, 17, 97, 2, 2};
+  const Buffer table = Buffer::Make("table", Int64, {1000});
+  const Expr i = (below * 2 + source) * 8 + row, c = (along * 2 + result) * 8 + lane;
+  for (const Expr& index : {Expr(row), Expr(lane), below * 2 + source, along * 2 + result,
+                            Expr(along), Expr(below), FloorDiv(row, 4)}) {
+    const Stmt loops = Transposed(m, m.in(), m.out(), True(), Load(table, {index}));
+    EXPECT_TRUE(AlignTransposes(loops) == loops) << Print(loops);
+  }
+  const Stmt counting = Transposed(m, m.in(), m.out(), True(), row);
+  EXPECT_TRUE(AlignTransposes(counting) == counting);
+  for (const Expr& index : {i, c, i * 10 + c, Expr(matrix)}) {
+    const Stmt loops = Transposed(m, m.in(), m.out(), True(), Load(table, {index}));
+    EXPECT_FALSE(AlignTransposes(loops) == loops) << Print(loops);
+  }
+}
+
+// Fused loops have one variable. Which matrix it is does not change as blocks move.
+TEST(AlignTransposesTest, BlocksOfAFusedLoopMoveWithinTheirMatrix) {
+  const Var fused("fused");
+  const Expr c = (FloorMod(fused, 7) * 2 + result) * 8 + lane, i = source * 8 + row;
+  const Expr outer = FloorDiv(fused, 14), inner = FloorMod(FloorDiv(fused, 7), 2);
+  const auto over = [&](const Expr& first, const Expr& second) {
+    const Buffer in = Buffer::Make("in", Int64, {2, 2, 97, 16}),
+                 out = Buffer::Make("out", Int64, {2, 2, 16, 97});
+    const Stmt store =
+        Store(out, Load(in, {first, second, c, i}), {outer, inner, i, c}, StoreKind::kStreaming);
+    const Stmt tile = For(row, 0, 8, ForKind::kUnrolled,
+                          For(lane, 0, 8, ForKind::kVectorized, If(c < 97, store)));
+    const Stmt block =
+        For(source, 0, 2, ForKind::kSerial, For(result, 0, 2, ForKind::kSerial, tile));
+    return For(fused, 0, 28, ForKind::kSerial, block);
+  };
+  EXPECT_FALSE(AlignTransposes(over(outer, inner)) == over(outer, inner));
+  const Stmt kept = over(outer, FloorMod(fused, 2)), other = over(FloorDiv(fused, 15), inner);
+  EXPECT_TRUE(AlignTransposes(kept) == kept);
+  EXPECT_TRUE(AlignTransposes(other) == other);
 }
 
 TEST(AlignTransposesTest, EveryTileFetchesTheLinesOfTheNextBlock) {

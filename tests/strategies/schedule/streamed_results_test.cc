@@ -70,7 +70,14 @@ INSTANTIATE_TEST_SUITE_P(
                       "def @main(%x: Tensor[(12601, 1000), float32], %g: Tensor[(1000,), float32]) "
                       "{ nn.layer_norm(%x, %g, %g) }",
                       "def @main(%x: Tensor[(50021, 263), float32], %g: Tensor[(263,), float32]) "
-                      "{ nn.layer_norm(%x, %g, %g) }"));
+                      "{ nn.layer_norm(%x, %g, %g) }",
+                      // Rows that are no whole lines, of 16 equal elements, or of parts of 16.
+                      "def @main(%x: Tensor[(40000, 20), float32]) { strided_slice(repeat(%x, "
+                      "repeats=16, axis=1), begin=[0, 0], end=[40000, 317], strides=[1, 1]) }",
+                      "def @main(%x: Tensor[(40000, 20, 20), float32]) { %0 = strided_slice(%x, "
+                      "begin=[0, 0, 0], end=[40000, 20, 16], strides=[1, 1, 1]); "
+                      "strided_slice(reshape(%0, newshape=[40000, 320]), begin=[0, 0], "
+                      "end=[40000, 317], strides=[1, 1]) }"));
 
 }  // namespace
 }  // namespace tenon::strategies
