@@ -112,12 +112,21 @@ class Simplifier : public StmtMutator {
     const bool fits = AddScaled(&last, sums_.LinearOf(ExtentWhereItRuns(extent)), 1) &&
                       !__builtin_sub_overflow(last.constant, 1, &last.constant);
     if (fits) sums_.order().loops().Enter(loop.var, {sums_.LinearOf(min), last});
+    // Where the range says nothing, the loop's ends still do, and only here.
     const Interval outside = Rebind(loop.var, values);
+    const bool is_same_range = values == outside;
+    if (is_same_range) ForgetAll();
     const Stmt body = MutateStmt(loop.body);
     Rebind(loop.var, outside);
     sums_.order().loops().Leave(loop.var);
+    if (is_same_range) ForgetAll();
     for (const auto& [var, range] : before) Rebind(var, range);
     return body;
+  }
+
+  void ForgetAll() {
+    sums_.Forget();
+    Forget();
   }
 
   // Returns the range that held before.

@@ -162,10 +162,14 @@ Interval Sums::Bind(const Var& var, Interval values) {
   const Interval before = bounds_.Of(var);
   if (values == before) return before;
   bounds_.Bind(var, values);
+  Forget();
+  return before;
+}
+
+void Sums::Forget() {
   linear_.clear();
   ranges_.clear();
   index_.Forget();
-  return before;
 }
 
 }  // namespace tenon::loop

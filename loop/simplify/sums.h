@@ -42,6 +42,8 @@ class Sums {
   Interval BoundsOf(const Expr& var) const { return bounds_.Of(var); }
   // Returns the range that held before. What was found under another range is forgotten.
   Interval Bind(const Var& var, Interval values);
+  // Forgets what was found.
+  void Forget();
   // Binds a variable that no expression had before.
   void BindNew(const Var& var, Interval values) { bounds_.Bind(var, values); }
   void Define(const Var& var, const Expr& value) { index_.Define(var, value); }

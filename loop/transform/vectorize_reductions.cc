@@ -55,6 +55,8 @@ class ReductionVectorizer : public StmtMutator {
     std::int64_t most = MostIterations(n->extent);
     const bool is_open = most == 0 && IsOpen(n->extent);
     if (is_open) most = kMaxLanes;
+    // A copy of this loop, with other bounds, may have been seen before.
+    bounds_.Forget(n->var);
     if (const auto* first = n->min.As<IntImmNode>(); first != nullptr && most > 0 && !is_open)
       bounds_.Bind(n->var, {first->value, first->value + most - 1});
     if (n->for_kind == ForKind::kSerial && most >= kMinLanes) {

@@ -461,5 +461,20 @@ TEST(SimplifySymbolicTest, WholeTilesLoseTheMinimumThatKeepsTheLastOneInside) {
   EXPECT_NE(tiles(FloorDiv(h * w + 7, 8), 1).find("min("), std::string::npos);
 }
 
+// What one loop tells of its variable does not hold in another loop of the same variable.
+TEST(SimplifySymbolicTest, TwoLoopsOfOneVariableHaveEndsOfTheirOwn) {
+  const Buffer out = Buffer::Make("out", Int64, {h * w});
+  const Var start("start"), other("other");  // of which no range is known
+  const Stmt body = Store(out, Select(f < start + h, Expr(1), Expr(0)), {f});
+  Bounds bounds;
+  bounds.Bind(h, {1, Interval::kHighest});
+  const Stmt first = For(f, start, h, ForKind::kSerial, body),
+             second = For(f, other, h, ForKind::kSerial, body);
+  const auto text = [&](const Stmt& stmt) { return Print(Simplify(stmt, bounds)); };
+  EXPECT_EQ(text(Seq({first, second})), text(first) + text(second));
+  EXPECT_EQ(text(Seq({second, first})), text(second) + text(first));
+  EXPECT_EQ(text(first).find("select"), std::string::npos) << text(first);
+}
+
 }  // namespace
 }  // namespace tenon::loop

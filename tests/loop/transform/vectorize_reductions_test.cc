@@ -121,6 +121,20 @@ TEST(VectorizeReductionsTest, AnOpenExtentHasLanesForLongAndForShortRows) {
   EXPECT_THAT(text, HasSubstr("any[0] = (any[0] || flags[k])"));
 }
 
+// The variable of a loop and of a copy of it with other bounds is the same.
+TEST(VectorizeReductionsTest, AnOpenCopyOfALoopKnowsNothingOfItsExtent) {
+  const Var place("place"), value("value"), new_place("new_place"), new_best("new_best");
+  const Expr old = Load(best, {0}), old_place = Load(where, {0});
+  const Expr keep = old > value || (old == value && (old_place < place || place < 50));
+  const Stmt stores = Seq({Store(where, new_place, {0}, StoreKind::kReassociated),
+                           Store(best, new_best, {0}, StoreKind::kReassociated)});
+  const Stmt joined = LetStmt(new_place, Select(keep, old_place, place),
+                              LetStmt(new_best, Select(keep, old, value), stores));
+  const Stmt body = LetStmt(place, k, LetStmt(value, Load(data, {k}), joined));
+  const Stmt both = VectorizeReductions(Seq({Over(40, body), Over(n, body)}));
+  EXPECT_EQ(Print(both.As<SeqNode>()->stmts[1]), Print(VectorizeReductions(Over(n, body))));
+}
+
 TEST(VectorizeReductionsTest, TheLastBlockOfASplitKeepsALoopForFewIterations) {
   // Both as lowering makes it, with the guard inside, and hoisted.
   for (const Stmt& loop : {Over(100, If(k + n < 200, AnyOf())), Over(Min(100, 200 - n), AnyOf())}) {
