@@ -1,6 +1,8 @@
 #include "tenon/loop/constants.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "tenon/loop/simplify/intervals.h"
 #include "tenon/support/error.h"
@@ -11,6 +13,16 @@ namespace {
 
 bool IsConstant(const Expr& e) {
   return e.kind() == ExprKind::kIntImm || e.kind() == ExprKind::kFloatImm;
+}
+
+// `v` as a float32, rounded to odd, so that a second rounding to fewer bits gives what a single one
+// would.
+float RoundToOdd(double v) {
+  const auto near = static_cast<float>(v);
+  const double back = near;
+  const auto bits = std::bit_cast<std::uint32_t>(near);
+  if (std::isnan(v) || back == v || bits % 2 == 1) return near;
+  return std::bit_cast<float>(std::fabs(back) > std::fabs(v) ? bits - 1 : bits + 1);
 }
 
 bool IsBeyondInt64(const Expr& e) {
@@ -100,6 +112,19 @@ std::int64_t Wrap(DataType type, std::int64_t value) {
   const auto moved = static_cast<std::uint64_t>(value) << shift;
   return type.is_int() ? static_cast<std::int64_t>(moved) >> shift
                        : static_cast<std::int64_t>(moved >> shift);
+}
+
+double Nearest(DataType type, double value) {
+  if (type == Float32) return static_cast<float>(value);
+  if (type == Float64) return value;
+  if (type.code() == TypeCode::kFloat && type.bits() == 16)
+    return static_cast<double>(static_cast<_Float16>(value));
+  // bfloat16: the upper half of a float32, rounded to even.
+  const float single = RoundToOdd(value);
+  if (std::isnan(single)) return single;
+  auto bits = std::bit_cast<std::uint32_t>(single);
+  bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000U;
+  return std::bit_cast<float>(bits);
 }
 
 double ToFloating(DataType from, std::int64_t value, DataType to) {

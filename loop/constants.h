@@ -1,5 +1,5 @@
 // Constants as operands: the types that they take and what is folded when an expression is made.
-// For files of loop/ that define factories.
+// For files of loop/ that define factories, and for those that evaluate expressions.
 #ifndef TENON_LOOP_CONSTANTS_H_
 #define TENON_LOOP_CONSTANTS_H_
 
@@ -13,6 +13,9 @@ namespace tenon::loop {
 
 // Keeps an integer inside its type, as a register would.
 std::int64_t Wrap(DataType type, std::int64_t value);
+
+// The nearest number of a floating type, rounded once.
+double Nearest(DataType type, double value);
 
 // `value`, which `from` holds, as the nearest number of a floating type: rounded once where that
 // type has registers.

@@ -89,8 +89,7 @@ Expr IntImm(DataType type, std::int64_t value) {
   return MakeNode<IntImmNode>(type, Wrap(type, value));
 }
 Expr FloatImm(DataType type, double value) {
-  return MakeNode<FloatImmNode>(
-      type, type == Float32 ? static_cast<double>(static_cast<float>(value)) : value);
+  return MakeNode<FloatImmNode>(type, Nearest(type, value));
 }
 Expr Constant(DataType type, double value) {
   if (type.is_float()) return FloatImm(type, value);

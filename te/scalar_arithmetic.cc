@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tenon/loop/constants.h"
 #include "tenon/support/error.h"
 
 namespace tenon::te {
@@ -12,32 +13,7 @@ namespace tenon::te {
 using loop::BinaryOp;
 using loop::Intrinsic;
 
-namespace {
-
-// `v` as a float32, rounded to odd, so that a second rounding to fewer bits gives what a single one
-// would.
-float RoundToOdd(double v) {
-  const auto near = static_cast<float>(v);
-  const double back = near;
-  const auto bits = std::bit_cast<std::uint32_t>(near);
-  if (std::isnan(v) || back == v || bits % 2 == 1) return near;
-  return std::bit_cast<float>(std::fabs(back) > std::fabs(v) ? bits - 1 : bits + 1);
-}
-
-}  // namespace
-
-double RoundTo(DataType t, double v) {
-  if (t == Float32) return static_cast<float>(v);
-  if (t == Float64) return v;
-  if (t.code() == TypeCode::kFloat && t.bits() == 16)
-    return static_cast<double>(static_cast<_Float16>(v));
-  // bfloat16: the upper half of a float32, rounded to even.
-  const float single = RoundToOdd(v);
-  if (std::isnan(single)) return single;
-  auto bits = std::bit_cast<std::uint32_t>(single);
-  bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000U;
-  return std::bit_cast<float>(bits);
-}
+double RoundTo(DataType t, double v) { return loop::Nearest(t, v); }
 
 double RoundTo(DataType t, std::int64_t v, bool is_unsigned) {
   const bool is_negative = v < 0 && !is_unsigned;

@@ -381,5 +381,18 @@ TEST(ExprTest, AnIntegerConstantMustFitTheTypeOfTheOtherSide) {
   EXPECT_EQ(Print(Cast(Int8, 300)), Print(IntImm(Int8, 44)));  // a cast wraps around
 }
 
+// A constant is a number of its type, also where a cast of it is folded.
+TEST(ExprTest, AConstantOf16BitsIsRoundedBeforeItIsCast) {
+  const auto widened = [](DataType type, double value) {
+    return Cast(Float32, FloatImm(type, value)).As<FloatImmNode>()->value;
+  };
+  EXPECT_EQ(widened(Float16, 0.1), 0.0999755859375);
+  EXPECT_EQ(widened(BFloat16, 0.1), 0.10009765625);
+  EXPECT_EQ(widened(Float16, 65520), HUGE_VAL);
+  EXPECT_EQ(widened(Float16, 2049), 2048);
+  EXPECT_EQ(FloatImm(Float32, 0.1).As<FloatImmNode>()->value, static_cast<double>(0.1F));
+  EXPECT_EQ(FloatImm(Float64, 0.1).As<FloatImmNode>()->value, 0.1);
+}
+
 }  // namespace
 }  // namespace tenon::loop
