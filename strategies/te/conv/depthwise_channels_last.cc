@@ -38,7 +38,7 @@ TileSize TileOf(const Target& target, std::int64_t columns, std::int64_t vectors
 // The image with its padding and zeros where tiles read past it.
 Tensor ImageOf(const Conv& conv, const Tensor& x, const Shape& needed) {
   const Shape given = ShapeOf(x);
-  if (given == needed) return x;
+  if (given == needed && !conv.IsPadded()) return x;
   std::vector<std::size_t> padded = {1, 2};
   if (given[3] != needed[3]) padded.push_back(3);
   return te::Compute(

@@ -75,6 +75,31 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvCase{"SevenTaps", 1, 9, 9, 16, 7, 1, 1, 3}),
     ::testing::PrintToStringParamName());
 
+// The image with its padding is then as large as without, and must not be taken for it.
+TEST(DepthwiseChannelsLastTest, StridesMayLeaveAsManyPixelsUnreadAsThePaddingHas) {
+  struct Unread {
+    std::int64_t pixels, stride;
+    const char* padding;
+  };
+  for (const Unread& u : {Unread{6, 3, "[1, 1]"}, Unread{5, 2, "[1, 1, 0, 0]"},
+                          Unread{5, 2, "[0, 0, 1, 1]"}, Unread{7, 5, "[1, 1]"}}) {
+    SCOPED_TRACE(StrCat(u.pixels, " ", u.stride, " ", u.padding));
+    for (const bool is_last : {true, false}) {
+      const std::string image = is_last ? StrCat(u.pixels, ", ", u.pixels, ", 16")
+                                        : StrCat("16, ", u.pixels, ", ", u.pixels);
+      const ir::Module module = Parsed(StrCat(
+          "def @main(%x: Tensor[(1, ", image, "), float32], %w: Tensor[(16, 1, 3, 3), float32]) { ",
+          "nn.conv2d(%x, %w, strides=[", u.stride, ", ", u.stride, "], padding=", u.padding,
+          ", groups=16, data_layout=\"", is_last ? "NHWC" : "NCHW",
+          "\", kernel_layout=\"OIHW\") }"));
+      const runtime::Inputs inputs = RandomInputs(module, 7);
+      const std::vector<NDArray> expected = Interpreted(module, inputs);
+      for (const LibraryChoice library : {LibraryChoice::kTe, LibraryChoice::kAuto})
+        ExpectClose(Outcome(module, inputs, {.library = library}), expected);
+    }
+  }
+}
+
 TEST(DepthwiseChannelsLastTest, LanesAreChannelsAndNothingIsGathered) {
   const ir::Module module = ModuleOf({"", 1, 14, 14, 64}, "float32");
   const ir::Module bound =
