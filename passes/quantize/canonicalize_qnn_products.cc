@@ -68,10 +68,11 @@ QnnTensor AsBytes(const QnnTensor& tensor, DataType to) {
   const double by = to == UInt8 ? 128 : -128;
   moved.data = ops::Cast(ops::Add(ops::Cast(tensor.data, Int16), ops::Scalar(by, Int16)), to);
   moved.dtype = to;
-  const auto zero_point = Integers(moved.zero_point);
-  moved.zero_point = zero_point && zero_point->size() == 1
-                         ? ops::Scalar(static_cast<double>(zero_point->front()) + by, Int32)
-                         : ops::Add(moved.zero_point, ops::Scalar(by, Int32));
+  const auto* constant = moved.zero_point.As<ir::ConstantNode>();
+  const bool is_number = constant != nullptr && constant->data.shape().empty();
+  moved.zero_point =
+      is_number ? ops::Scalar(static_cast<double>(Integers(moved.zero_point)->front()) + by, Int32)
+                : ops::Add(moved.zero_point, ops::Scalar(by, Int32));
   return moved;
 }
 

@@ -4,6 +4,7 @@
 // 2.2, and of the reference system's pass of this name.
 #include "tenon/passes/quantize/fake_quantization_to_integer.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "tenon/ir/visit.h"
@@ -140,20 +141,26 @@ class Rewriter {
     if (form.dtype != Int32 || !form.is_centered() || (!form.is_single() && form.axis != along))
       return std::nullopt;
     Expr integers;
+    double most = form.most;
     if (const auto* constant = bias.As<ir::ConstantNode>()) {
       const auto rounded = RoundedBias(form, constant->data);
       if (!rounded) return std::nullopt;
       integers = *rounded;
+      most += MostOf(integers);
     } else if (const QuantizedForm* other = Form(bias); other != nullptr && other->dtype == Int32 &&
                                                         other->is_centered() &&
                                                         HasScalesOf(form, *other)) {
       integers = ops::Reshape(other->data, {-1});
+      most += other->most;
     } else {
       return std::nullopt;
     }
+    if (most >= QuantizedForm::kInt32End) return std::nullopt;
     const auto trailing = static_cast<std::int64_t>(shape.size()) - 1 - axis;
     if (trailing > 0) integers = ops::ExpandDims(integers, 1, trailing);
-    return form.With(ops::Add(form.data, integers), shape);
+    QuantizedForm sum = form.With(ops::Add(form.data, integers), shape);
+    sum.most = most;
+    return sum;
   }
 
   // --- concatenations
@@ -174,11 +181,14 @@ class Rewriter {
     const auto forms = FieldForms(call);
     if (!forms) return std::nullopt;
     std::vector<Expr> fields;
+    QuantizedForm joined = *forms->front();
     for (const QuantizedForm* form : *forms) {
-      if (!form->SameParameters(*forms->front())) return std::nullopt;
+      if (!form->SameParameters(joined)) return std::nullopt;
       fields.push_back(form->data);
+      joined.error = std::max(joined.error, form->error);
+      joined.most = std::max(joined.most, form->most);
     }
-    return forms->front()->With(
+    return joined.With(
         ops::Concatenate(std::move(fields), call.attrs.As<ops::ConcatenateAttrs>().axis), shape);
   }
 
@@ -187,8 +197,12 @@ class Rewriter {
   // The integers of `e` with the parameters of `target`, where they can be computed without
   // floating point. Moves and clips of a value that is made of several ones are done after it.
   std::optional<Expr> Quantized(const Expr& e, const QuantizedForm& target) const {
-    if (const QuantizedForm* form = Form(e)) return Requantize(*form, target);
-    if (!target.is_single()) return std::nullopt;
+    const QuantizedForm* known = Form(e);
+    if (known != nullptr && known->SameParameters(target)) return known->data;
+    // qnn.requantize gives one scale.
+    if (!target.is_single() || (known != nullptr && !known->IsWithinHalfQuantumOf(target)))
+      return std::nullopt;
+    if (known != nullptr) return Requantize(*known, target);
     std::vector<Expr> moves;
     Expr at = e;
     const auto* call = at.As<CallNode>();
@@ -221,7 +235,8 @@ class Rewriter {
       std::vector<Expr> fields;
       std::vector<ops::QnnParameters> parameters;
       for (const QuantizedForm* form : *forms) {
-        if (form->dtype != target.dtype) return std::nullopt;
+        if (form->dtype != target.dtype || !form->IsWithinHalfQuantumOf(target))
+          return std::nullopt;
         fields.push_back(form->data);
         parameters.push_back(form->Parameters());
       }
@@ -234,7 +249,7 @@ class Rewriter {
     const QuantizedForm* a = Form(call.args[0]);
     const QuantizedForm* b = Form(call.args[1]);
     if (a == nullptr || b == nullptr || !a->is_single() || !b->is_single() ||
-        a->dtype != target.dtype || b->dtype != target.dtype)
+        a->dtype != target.dtype || b->dtype != target.dtype || !a->is_exact() || !b->is_exact())
       return std::nullopt;
     const auto make = adds ? ops::QnnAdd : subtracts ? ops::QnnSubtract : ops::QnnMul;
     return make(a->data, b->data, a->Parameters(), b->Parameters(), target.Parameters(), {});

@@ -111,13 +111,20 @@ std::optional<QuantizedForm> Transpose(const CallNode& call, const QuantizedForm
   return moved;
 }
 
-// The form of an operator over windows along the spatial axes, which leaves channels where they
-// are.
+// The form of an operator over windows along the spatial axes of `layout`, which leaves channels
+// where they are. Blocks of channels cut the axis of several parameters.
 std::optional<QuantizedForm> Window(const CallNode& call, const QuantizedForm& form,
-                                    const Shape& shape) {
-  if (shape.size() != form.shape.size() || (!form.is_single() && form.axis != 1))
+                                    const Shape& shape, const std::string& layout) {
+  if (shape.size() != form.shape.size() ||
+      (!form.is_single() && (layout.size() != shape.size() || layout[form.axis] != 'C')))
     return std::nullopt;
   return form.With(CallOver(call, form.data), shape);
+}
+
+template <typename AttrsType>
+std::optional<QuantizedForm> WindowOf(const CallNode& call, const QuantizedForm& form,
+                                      const Shape& shape) {
+  return Window(call, form, shape, call.attrs.As<AttrsType>().layout);
 }
 
 std::optional<QuantizedForm> Pad(const CallNode& call, const QuantizedForm& form,
@@ -149,11 +156,13 @@ std::optional<QuantizedForm> Clip(const CallNode& call, const QuantizedForm& for
   if (std::isnan(attrs.a_min) || std::isnan(attrs.a_max) || attrs.a_min > attrs.a_max)
     return std::nullopt;
   const Expr above = ops::Maximum(form.data, IntegersOf(form, attrs.a_min));
-  return form.With(ops::Minimum(above, IntegersOf(form, attrs.a_max)), shape);
+  QuantizedForm clipped = form.With(ops::Minimum(above, IntegersOf(form, attrs.a_max)), shape);
+  clipped.most = QuantizedForm::kInt32End;  // a limit may be any number
+  return clipped;
 }
 
-// Integers are multiplied by the largest power of two that keeps their sums within int32. Then what
-// the division drops is far below a quantum.
+// Integers are multiplied by the largest power of two that keeps their sums within int32. What the
+// division drops is less than one of the result, whose quantum is as many times smaller.
 std::optional<QuantizedForm> Mean(const CallNode& call, const QuantizedForm& form,
                                   const Shape& shape) {
   if (!form.is_single() || !form.is_byte()) return std::nullopt;
@@ -173,6 +182,8 @@ std::optional<QuantizedForm> Mean(const CallNode& call, const QuantizedForm& for
   mean.dtype = Int32;
   mean.scale[0] /= static_cast<double>(factor);
   mean.zero_point[0] = 0;
+  mean.error = 1;
+  mean.most = 512.0 * static_cast<double>(factor);  // a byte and its zero point
   return mean;
 }
 
@@ -183,8 +194,8 @@ Rules MakeMovingRules() {
                          known.batch_flatten, known.broadcast_to, known.take, known.tile,
                          known.reverse, known.copy, known.max, known.min})
     rules.emplace(op, Move);
-  rules.emplace(known.max_pool2d, Window);
-  rules.emplace(known.global_max_pool2d, Window);
+  rules.emplace(known.max_pool2d, WindowOf<ops::MaxPool2DAttrs>);
+  rules.emplace(known.global_max_pool2d, WindowOf<ops::GlobalPool2DAttrs>);
   rules.emplace(known.transpose, Transpose);
   rules.emplace(known.pad, Pad);
   rules.emplace(known.relu, Relu);
@@ -208,6 +219,11 @@ bool QuantizedForm::SameParameters(const QuantizedForm& other) const {
          (is_single() || axis == other.axis);
 }
 
+bool QuantizedForm::IsWithinHalfQuantumOf(const QuantizedForm& target) const {
+  return std::all_of(scale.begin(), scale.end(),
+                     [&](double own) { return error * own <= target.scale[0] / 2; });
+}
+
 ops::QnnParameters QuantizedForm::Parameters() const {
   const Shape channels = is_single() ? Shape{} : Shape{static_cast<std::int64_t>(scale.size())};
   return {ConstantOf(channels, Float32, scale),
@@ -221,12 +237,23 @@ QuantizedForm QuantizedForm::With(Expr other, Shape to) const {
   return form;
 }
 
+double MostOf(const Expr& integers) {
+  const auto numbers = Integers(integers);
+  if (!numbers) return QuantizedForm::kInt32End;
+  double most = 0;
+  for (const std::int64_t number : *numbers)
+    most = std::max(most, std::abs(static_cast<double>(number)));
+  return most;
+}
+
 std::optional<QuantizedForm> DequantizedForm(const CallNode& call, const Shape& shape) {
   const auto& attrs = call.attrs.As<ops::DequantizeAttrs>();
   const auto* type = call.args[0].checked_type().As<ir::TensorTypeNode>();
   if (attrs.out_dtype != Float32 || type == nullptr) return std::nullopt;
   auto form = ParametersOf(call, type->dtype, attrs.axis, shape);
-  if (form) form->data = call.args[0];
+  if (!form) return std::nullopt;
+  form->data = call.args[0];
+  form->most = MostOf(call.args[0]);
   return form;
 }
 

@@ -17,21 +17,32 @@
 namespace tenon::passes {
 
 struct QuantizedForm {
+  static constexpr double kInt32End = 2147483648.0;  // 2^31, which int32 does not hold
+
   ir::Expr data;
   DataType dtype;  // of the data
   Shape shape;
   std::vector<double> scale;             // float32 values
   std::vector<std::int64_t> zero_point;  // as many
   std::size_t axis = 0;                  // of the channels, where there are several
+  double error = 0;                      // less than so many quanta were rounded off
+  double most = kInt32End;               // no number of int32 data is further from 0
 
   bool is_single() const { return scale.size() == 1; }
   bool is_byte() const { return dtype.bits() == 8; }
   bool is_centered() const;  // no zero point
+  bool is_exact() const { return error == 0; }
+  // Whether what was rounded off is no more than half a quantum of `target`, which has one scale.
+  // After rounding, the two then differ by at most one quantum.
+  bool IsWithinHalfQuantumOf(const QuantizedForm& target) const;
   bool SameParameters(const QuantizedForm& other) const;
   ops::QnnParameters Parameters() const;
   // The same parameters for other data.
   QuantizedForm With(ir::Expr other, Shape to) const;
 };
+
+// How far integers are from 0 at most; the end of int32 where they are no constant.
+double MostOf(const ir::Expr& integers);
 
 // The form of a call of qnn.dequantize into float32 with constant parameters.
 std::optional<QuantizedForm> DequantizedForm(const ir::CallNode& call, const Shape& shape);

@@ -1,11 +1,15 @@
 #include "tenon/passes/quantize/quantized_products.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "tenon/ops/builders.h"
 #include "tenon/ops/conv/conv2d_attrs.h"
 #include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/matmul/matmul_attrs.h"
 #include "tenon/ops/quantize/qnn_builders.h"
+#include "tenon/passes/quantize/qnn_arithmetic.h"
 
 namespace tenon::passes {
 
@@ -14,7 +18,7 @@ using ir::Expr;
 
 namespace {
 
-Expr Integers(const CallNode& call, const QuantizedForm& a, const QuantizedForm& b) {
+Expr IntegerSums(const CallNode& call, const QuantizedForm& a, const QuantizedForm& b) {
   const auto& known = ops::Known();
   const auto [a_scale, a_zero] = a.Parameters();
   const auto [b_scale, b_zero] = b.Parameters();
@@ -31,6 +35,36 @@ Expr Integers(const CallNode& call, const QuantizedForm& a, const QuantizedForm&
   return ops::QnnDense(a.data, b.data, a_zero, b_zero, a_scale, b_scale, {.out_dtype = Int32});
 }
 
+// The largest distance of the form's numbers from their zero points; of constant ones those that
+// are there.
+double MostOfBytes(const QuantizedForm& form) {
+  std::int64_t low = form.dtype.is_int() ? -128 : 0, high = low + 255;
+  if (const auto bytes = Integers(form.data); bytes && !bytes->empty()) {
+    const auto [least, most] = std::minmax_element(bytes->begin(), bytes->end());
+    low = *least;
+    high = *most;
+  }
+  const auto [least, most] = std::minmax_element(form.zero_point.begin(), form.zero_point.end());
+  return std::max(std::abs(static_cast<double>(high - *least)),
+                  std::abs(static_cast<double>(low - *most)));
+}
+
+// The products that are added up in an element of the result.
+std::int64_t DepthOf(const CallNode& call, const QuantizedForm& a, const QuantizedForm& b) {
+  if (call.callee == ops::Known().conv2d) {
+    const auto filters = call.attrs.As<ops::Conv2DAttrs>().kernel_layout.find('O');
+    return NumElements(b.shape) / std::max<std::int64_t>(1, b.shape[filters]);
+  }
+  const bool transposes = call.callee == ops::Known().batch_matmul &&
+                          call.attrs.As<ops::BatchMatmulAttrs>().transpose_a;
+  return a.shape[a.shape.size() - (transposes ? 2 : 1)];
+}
+
+// The largest sum that the types allow, of either sign.
+double MostOfSums(const CallNode& call, const QuantizedForm& a, const QuantizedForm& b) {
+  return MostOfBytes(a) * MostOfBytes(b) * static_cast<double>(DepthOf(call, a, b));
+}
+
 }  // namespace
 
 bool IsProduct(const Expr& op) {
@@ -41,7 +75,8 @@ bool IsProduct(const Expr& op) {
 std::optional<QuantizedForm> ProductForm(const CallNode& call, const QuantizedForm& a,
                                          const QuantizedForm& given, const Shape& shape) {
   const auto& known = ops::Known();
-  if (!a.is_single()) return std::nullopt;
+  const double most = MostOfSums(call, a, given);
+  if (!a.is_single() || most >= QuantizedForm::kInt32End) return std::nullopt;
   QuantizedForm b = given;
   if (call.callee == known.matmul) {
     const auto& attrs = call.attrs.As<ops::MatmulAttrs>();
@@ -60,12 +95,13 @@ std::optional<QuantizedForm> ProductForm(const CallNode& call, const QuantizedFo
   }
   if (!b.is_single() && (b.axis != weight_axis || call.callee == known.batch_matmul))
     return std::nullopt;
-  QuantizedForm sums{.data = Integers(call, a, b),
+  QuantizedForm sums{.data = IntegerSums(call, a, b),
                      .dtype = Int32,
                      .shape = shape,
                      .scale = b.scale,
                      .zero_point = std::vector<std::int64_t>(b.scale.size(), 0),
-                     .axis = result_axis};
+                     .axis = result_axis,
+                     .most = most};
   // Rounded as the factor of a float32 product is.
   for (double& scale : sums.scale)
     scale = static_cast<float>(scale) * static_cast<float>(a.scale[0]);

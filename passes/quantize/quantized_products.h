@@ -13,7 +13,7 @@ namespace tenon::passes {
 bool IsProduct(const ir::Expr& op);
 
 // The sums of the product `call`, whose result has that shape, of bytes with these forms. Nothing
-// where scales go along an axis that is summed over.
+// where scales go along an axis that is summed over, or where int32 may not hold a sum.
 std::optional<QuantizedForm> ProductForm(const ir::CallNode& call, const QuantizedForm& a,
                                          const QuantizedForm& b, const Shape& shape);
 

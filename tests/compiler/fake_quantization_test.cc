@@ -102,5 +102,20 @@ INSTANTIATE_TEST_SUITE_P(
              "qnn.quantize(concatenate(%0, axis=1), 0.05f, 1, out_dtype=\"uint8\") }"}),
     [](const auto& info) { return info.param.name; });
 
+// 140,000 products of 127 and 127 are more than int32 holds.
+TEST(FakeQuantizationSumTest, DoesNotWrap) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1, 140000), int8], %w: Tensor[(2, 140000), int8]) { "
+      "nn.dense(qnn.dequantize(%x, 0.01f, 0), qnn.dequantize(%w, 0.01f, 0)) }");
+  NDArray x = NDArray::Empty({1, 140000}, Int8), w = NDArray::Empty({2, 140000}, Int8);
+  std::fill_n(x.data<std::int8_t>(), x.size(), 127);
+  std::fill_n(w.data<std::int8_t>(), w.size(), 127);
+  for (const int level : {0, 3}) {
+    const NDArray got = Outcome(module, {{"x", x}, {"w", w}}, {.opt_level = level}).at(0);
+    EXPECT_NEAR(ValueAt(got, 0), 225806, 50) << level;
+    EXPECT_NEAR(ValueAt(got, 1), 225806, 50) << level;
+  }
+}
+
 }  // namespace
 }  // namespace tenon

@@ -199,6 +199,7 @@ struct ConvCase {
   int data_zero_point;
   Ints weight_zero_points;  // one, or one a filter
   std::int64_t stride, pad, dilation, groups;
+  bool in_a_vector = false;  // the one zero point of the weight
   friend void PrintTo(const ConvCase& c, std::ostream* out) { *out << c.name; }
 };
 class QnnConvTest : public ::testing::TestWithParam<ConvCase> {};
@@ -241,7 +242,7 @@ TEST_P(QnnConvTest, SumsProductsOfDifferencesFromTheZeroPoints) {
   }
   const std::vector<double> zero_points(c.weight_zero_points.begin(), c.weight_zero_points.end());
   const Expr weight_zero_point =
-      zero_points.size() == 1
+      zero_points.size() == 1 && !c.in_a_vector
           ? Scalar(zero_points[0], Int32)
           : Constant::Make(
                 Array({static_cast<std::int64_t>(zero_points.size())}, Int32, zero_points));
@@ -285,6 +286,8 @@ INSTANTIATE_TEST_SUITE_P(
         ConvCase{"WideUnpadded", {1, 17, 9, 9}, {33, 17, 3, 3}, UInt8, UInt8, 77, {3}, 1, 0, 1, 1},
         ConvCase{"WideOfZero", {1, 17, 9, 9}, {33, 17, 3, 3}, UInt8, UInt8, 0, {3}, 1, 1, 1, 1},
         ConvCase{"WideGrouped", {1, 6, 9, 9}, {4, 3, 3, 3}, UInt8, UInt8, 77, {3}, 1, 1, 1, 2},
+        ConvCase{
+            "WideOneFilter", {1, 3, 9, 9}, {1, 3, 3, 3}, UInt8, UInt8, 77, {3}, 1, 1, 1, 1, true},
         // Beyond int16 when the zero point is taken away.
         ConvCase{"FarZeroPoint", {1, 1, 3, 3}, {1, 1, 2, 2}, UInt8, Int8, 40000, {0}, 1, 1, 1, 1}),
     [](const auto& info) { return info.param.name; });

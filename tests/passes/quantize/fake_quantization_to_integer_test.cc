@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tenon/passes/bind_params.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/support/strings.h"
 #include "tenon/tests/passes/quantize/body_text.h"
 #include "tenon/tests/testing/relay_text.h"
 
@@ -83,14 +85,105 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(FakeQuantizationTest, AConvolutionTakesItsBiasAndClipAlong) {
-  const std::string text = BodyOf(FakeQuantizationToInteger(Typed(
+  const Module typed = Typed(
       "def @main(%x: Tensor[(1, 2, 4, 4), uint8], %w: Tensor[(3, 2, 3, 3), int8], %b: Tensor[(3), "
       "int32]) { %0 = nn.conv2d(qnn.dequantize(%x, 0.5f, 3), qnn.dequantize(%w, 0.25f, 0), "
       "padding=[1, 1, 1, 1]); %1 = nn.bias_add(%0, qnn.dequantize(%b, 0.125f, 0)); "
-      "qnn.quantize(clip(%1, a_min=0f, a_max=6f), 0.05f, 0, out_dtype=\"uint8\") }")));
+      "qnn.quantize(clip(%1, a_min=0f, a_max=6f), 0.05f, 0, out_dtype=\"uint8\") }");
+  const Module known =
+      BindParams(typed, "main", {{"b", NDArray::FromVector<std::int32_t>({3}, {1, -2, 3})}});
+  const std::string text = BodyOf(FakeQuantizationToInteger(InferType(known)));
   EXPECT_THAT(text, HasSubstr("qnn.conv2d(%x, %w, 3, 0, 0.5f, 0.25f, padding=[1, 1, 1, 1]"));
   EXPECT_THAT(text, HasSubstr("minimum"));
   EXPECT_THAT(text, Not(HasSubstr("dequantize")));
+  // A bias that is not known may be any number.
+  EXPECT_THAT(BodyOf(FakeQuantizationToInteger(typed)), HasSubstr("qnn.dequantize(%b"));
+}
+
+// 2^31 is 255 * 255 * 33025.3 and 128 * 128 * 131072.
+TEST(FakeQuantizationTest, SumsThatInt32MayNotHoldStayInFloats) {
+  const auto changes = [](const char* type, std::int64_t depth, int zero_point) {
+    const Module typed =
+        Typed(StrCat("def @main(%x: Tensor[(1, ", depth, "), ", type, "], %w: Tensor[(2, ", depth,
+                     "), ", type, "]) { nn.dense(qnn.dequantize(%x, 0.5f, ", zero_point,
+                     "), qnn.dequantize(%w, 0.5f, ", zero_point, ")) }"));
+    return !(FakeQuantizationToInteger(typed) == typed);
+  };
+  EXPECT_TRUE(changes("int8", 131071, 0));
+  EXPECT_FALSE(changes("int8", 131072, 0));
+  EXPECT_TRUE(changes("uint8", 33025, 0));
+  EXPECT_FALSE(changes("uint8", 33026, 0));
+  EXPECT_TRUE(changes("uint8", 131071, 128));
+  EXPECT_FALSE(changes("int8", 131071, 1));
+  const auto convolves = [](std::int64_t channels, std::int64_t groups) {
+    const Module typed = Typed(StrCat(
+        "def @main(%x: Tensor[(1, ", channels, ", 3, 3), int8], %w: Tensor[(4, ", channels / groups,
+        ", 3, 3), int8]) { nn.conv2d(qnn.dequantize(%x, 0.5f, 0), qnn.dequantize(%w, 0.5f, 0), "
+        "groups=",
+        groups, ") }"));
+    return !(FakeQuantizationToInteger(typed) == typed);
+  };
+  EXPECT_TRUE(convolves(14563, 1));
+  EXPECT_FALSE(convolves(14564, 1));
+  EXPECT_TRUE(convolves(14564, 2));
+  // What the weights are is known.
+  const Module typed = Typed(
+      "def @main(%x: Tensor[(1, 140000), int8], %w: Tensor[(1, 140000), int8]) { "
+      "nn.dense(qnn.dequantize(%x, 0.5f, 0), qnn.dequantize(%w, 0.5f, 0)) }");
+  for (const std::int8_t weight : {100, 127}) {
+    const std::vector<std::int8_t> weights(140000, weight);
+    const Module known = InferType(
+        BindParams(typed, "main", {{"w", NDArray::FromVector<std::int8_t>({1, 140000}, weights)}}));
+    EXPECT_EQ(FakeQuantizationToInteger(known) == known, weight == 127) << int{weight};
+  }
+}
+
+// qnn.requantize gives one scale.
+TEST(FakeQuantizationTest, AScalePerChannelIsNotGivenByRequantize) {
+  const Module typed = Typed(
+      "def @main(%x: Tensor[(1, 3, 2, 2), int8], %s: Tensor[(3), float32], %z: Tensor[(3), int32]) "
+      "{ qnn.quantize(nn.relu(qnn.dequantize(%x, 0.5f, 3)), %s, %z, out_dtype=\"int8\", axis=1) }");
+  const Module known =
+      InferType(BindParams(typed, "main",
+                           {{"s", NDArray::FromVector<float>({3}, {0.1F, 0.2F, 0.3F})},
+                            {"z", NDArray::FromVector<std::int32_t>({3}, {0, 1, 2})}}));
+  EXPECT_EQ(FakeQuantizationToInteger(known), known);
+}
+
+// The channels of one scale each are those of the layout.
+TEST(FakeQuantizationTest, APoolKeepsScalesAlongItsChannelsAlone) {
+  const auto pooled = [](const std::string& pool, const char* layout, int axis) {
+    const char* window = pool == "nn.max_pool2d" ? "pool_size=[2, 2], " : "";
+    const std::string quantized = StrCat("%s, %z, axis=", axis);
+    const Module typed = Typed(StrCat(
+        "def @main(%x: Tensor[(4, 4, 4, 4), int8], %s: Tensor[(4), float32], %z: Tensor[(4), "
+        "int32]) { qnn.quantize(",
+        pool, "(qnn.dequantize(%x, ", quantized, "), ", window, "layout=\"", layout, "\"), ",
+        quantized, ", out_dtype=\"int8\") }"));
+    const Module known =
+        InferType(BindParams(typed, "main",
+                             {{"s", NDArray::FromVector<float>({4}, {0.1F, 0.2F, 0.3F, 0.4F})},
+                              {"z", NDArray::FromVector<std::int32_t>({4}, {0, 1, 2, 3})}}));
+    return !(FakeQuantizationToInteger(known) == known);
+  };
+  for (const char* pool : {"nn.max_pool2d", "nn.global_max_pool2d"}) {
+    EXPECT_TRUE(pooled(pool, "NCHW", 1));
+    EXPECT_FALSE(pooled(pool, "NCHW", 2));
+    EXPECT_TRUE(pooled(pool, "NHWC", 3));
+    EXPECT_FALSE(pooled(pool, "NHWC", 1));
+  }
+}
+
+// An integer mean drops less than one of its own quanta, which may be several of the result.
+TEST(FakeQuantizationTest, AMeanForAMuchFinerScaleStaysInFloats) {
+  const auto changes = [](const char* scale) {
+    const Module typed = Typed(StrCat(
+        "def @main(%x: Tensor[(100), int8]) { qnn.quantize(mean(qnn.dequantize(%x, 1f, 0)), ",
+        scale, ", 0, out_dtype=\"int8\") }"));
+    return !(FakeQuantizationToInteger(typed) == typed);
+  };
+  EXPECT_TRUE(changes("0.01f"));
+  EXPECT_FALSE(changes("0.001f"));
 }
 
 class FakeQuantizationLeavesTest : public ::testing::TestWithParam<NamedText> {};
