@@ -1,6 +1,7 @@
 #include "tenon/passes/affine/scale_axis.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tenon/ops/builders.h"
 
@@ -14,6 +15,14 @@ bool AllOf(const NDArray& values, Test test) {
   return std::all_of(values.data<T>(), values.data<T>() + values.size(), test);
 }
 
+// One value as a scalar. With axes it would give a weight of fewer ones as many.
+Expr WithoutAxes(const Expr& one, std::size_t rank) {
+  if (rank <= 1) return one;
+  ops::Ints axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  return ops::Squeeze(one, axes);
+}
+
 }  // namespace
 
 std::optional<AxisScale> ReadAxisScale(const Expr& e, const ir::Type& type,
@@ -25,7 +34,7 @@ std::optional<AxisScale> ReadAxisScale(const Expr& e, const ir::Type& type,
   const std::size_t missing = whole->shape.size() - scale->shape.size();
   if (std::all_of(scale->shape.begin(), scale->shape.end(),
                   [](const ir::Dim& d) { return d == ir::Dim(1); }))
-    return AxisScale{e, true};
+    return AxisScale{WithoutAxes(e, scale->shape.size()), true};
   ops::Ints others;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < scale->shape.size(); ++i) {

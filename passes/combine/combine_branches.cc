@@ -9,6 +9,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/norm/nn_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -39,6 +40,28 @@ Expr SliceAxis(const Expr& e, std::size_t axis, std::int64_t first, std::int64_t
   slice.begin[axis] = first;
   slice.end[axis] = size;
   return ops::StridedSlice(e, std::move(slice));
+}
+
+// The axis of the channels that the second argument has one value each of. Nothing for operators
+// without such an argument.
+std::optional<std::int64_t> ChannelAxisOf(const CallNode& call) {
+  const auto& known = ops::Known();
+  if (call.callee == known.bias_add) return call.attrs.As<ops::BiasAddAttrs>().axis;
+  if (call.callee == known.prelu) return call.attrs.As<ops::PReluAttrs>().axis;
+  return std::nullopt;
+}
+
+// Whether the operator tells elements apart by where they are, or its attributes name an axis or a
+// shape. Those of the wide value are others.
+bool KnowsPlaces(const CallNode& call) {
+  static const Expr trilu = ops::OpRegistry::Global().Get("trilu");
+  if (call.callee == trilu) return true;
+  const attrs::Schema* schema = call.attrs.schema();
+  return schema != nullptr &&
+         std::any_of(schema->fields.begin(), schema->fields.end(), [](const auto& field) {
+           return field.name.find("axis") != std::string::npos || field.name == "axes" ||
+                  field.name == "shape";
+         });
 }
 
 using Branches = std::vector<Expr>;
@@ -227,17 +250,18 @@ class Combiner {
                                                                 std::size_t place) {
     const CallNode& first = *next[0].As<CallNode>();
     const ArgumentJoiner joiner(group.ends, group.axis);
+    const std::optional<std::int64_t> channels = ChannelAxisOf(first);
     const bool is_bias = first.callee == ops::Known().bias_add;
-    if (is_bias && place != 0) return std::nullopt;
+    if (channels ? place != 0 || (!is_bias && !group.axis) : KnowsPlaces(first))
+      return std::nullopt;
     std::vector<Expr> args = first.args;
     for (std::size_t a = 0; a < args.size(); ++a) {
       if (a == place) continue;
       Branches column;
       for (const Expr& call : next) column.push_back(call.As<CallNode>()->args[a]);
-      if (is_bias) {
+      if (channels) {
         const std::size_t rank = ShapeOf(next[0]).size();
-        const auto channel = static_cast<std::size_t>(
-            ops::NormalAxis(first.attrs.As<ops::BiasAddAttrs>().axis, rank));
+        const auto channel = static_cast<std::size_t>(ops::NormalAxis(*channels, rank));
         if (channel != group.axis.value_or(rank - 1)) return std::nullopt;
         args[a] = *joiner.JoinChannels(column);
         continue;

@@ -9,6 +9,7 @@
 #include "tenon/ops/conv/conv2d_attrs.h"
 #include "tenon/ops/conv/conv_rules.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/layout/layout.h"
 #include "tenon/ops/pool/pool_attrs.h"
 #include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -46,10 +47,10 @@ bool IsLeast(const NDArray& value) {
 }
 
 // The operator's padding plus the pad's. Nothing when the pad also covers other axes than the
-// image's.
+// image's. Channels may be cut into blocks.
 std::optional<ops::Ints> Joined(const ops::Ints& padding, const ConstantPad& pad,
                                 const std::string& layout) {
-  const std::vector<std::size_t> at = ops::LayoutPositions(layout, "NCHW", "data_layout");
+  const std::vector<std::size_t> at = ops::ImagePositions(layout, "data_layout");
   for (std::size_t axis = 0; axis < pad.widths.size(); ++axis) {
     const bool is_spatial = axis == at[2] || axis == at[3];
     for (const std::int64_t width : pad.widths[axis]) {

@@ -31,6 +31,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "%2 = multiply(%w, %1);\nnn.conv2d(%x, %2)\n"},
         PassCase{"OneElement", kConv, "multiply(nn.conv2d(%x, %w), 2f)",
                  "%0 = multiply(%w, 2f);\nnn.conv2d(%x, %0)\n"},
+        PassCase{"OneElementOfMoreAxesThanTheWeight",
+                 "%x: Tensor[(2, 3, 4), float32], %w: Tensor[(5, 4), float32], %s: Tensor[(1, 1, "
+                 "1), float32]",
+                 "multiply(nn.dense(%x, %w, units=None), %s)",
+                 "%0 = squeeze(%s, axis=[0, 1, 2]);\n%1 = multiply(%w, %0);\n"
+                 "nn.dense(%x, %1, units=None)\n"},
         PassCase{"S001_52_ThroughRelu", kConv, "multiply(nn.relu(nn.conv2d(%x, %w)), %k)",
                  "%0 = squeeze(k0, axis=[1, 2]);\n%1 = expand_dims(%0, axis=1, num_newaxis=3);\n"
                  "%2 = multiply(%w, %1);\n%3 = nn.conv2d(%x, %2);\nnn.relu(%3)\n"},

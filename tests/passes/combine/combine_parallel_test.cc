@@ -132,7 +132,7 @@ constexpr char kConvChain[] =
     "%x: Tensor[(2, 4, 6, 5), float32], %w1: Tensor[(4, 4, 1, 1), float32], "
     "%w2: Tensor[(3, 4, 1, 1), float32], %b1: Tensor[(4, 1, 1), float32], "
     "%b2: Tensor[(3, 1, 1), float32], %v1: Tensor[(4), float32], %v2: Tensor[(3), float32], "
-    "%r: Tensor[(6, 5), float32], %q: Tensor[(2, 4, 6, 5), float32]";
+    "%r: Tensor[(6, 5), float32], %q: Tensor[(2, 4, 6, 5), float32], %v5: Tensor[(5), float32]";
 
 // What follows all branches is joined as well.
 TEST(CombineParallelChainTest, BiasesAndActivationsOfConvolutions) {
@@ -172,6 +172,23 @@ TEST(CombineParallelChainTest, AreJoinedAsFarAsAllBranchesAgree) {
       {"bias_add", Combine::kConv2D, kConvChain,
        "(nn.bias_add(nn.conv2d(%x, %w1), %v1), nn.bias_add(nn.conv2d(%x, %w2), %v2))", 1,
        "nn.bias_add("},
+      {"prelu", Combine::kConv2D, kConvChain,
+       "(nn.prelu(nn.conv2d(%x, %w1), %v1), nn.prelu(nn.conv2d(%x, %w2), %v2))", 1, "nn.prelu("},
+      {"prelu of another axis", Combine::kConv2D, kConvChain,
+       "(nn.prelu(nn.conv2d(%x, %w1), %v5, axis=3), nn.prelu(nn.conv2d(%x, %w2), %v5, axis=3))", 2,
+       "nn.prelu("},
+      {"a triangle", Combine::kConv2D,
+       "%x: Tensor[(1, 6, 5, 4), float32], %w1: Tensor[(1, 1, 4, 2), float32], "
+       "%w2: Tensor[(1, 1, 4, 5), float32]",
+       "(trilu(nn.conv2d(%x, %w1, data_layout=\"NHWC\", kernel_layout=\"HWIO\"), 0), "
+       "trilu(nn.conv2d(%x, %w2, data_layout=\"NHWC\", kernel_layout=\"HWIO\"), 0))",
+       2, "trilu("},
+      {"a shape", Combine::kConv2D,
+       "%x: Tensor[(1, 4, 2, 2), float32], %w1: Tensor[(3, 4, 1, 1), float32], "
+       "%w2: Tensor[(3, 4, 1, 1), float32]",
+       "(broadcast_to(nn.conv2d(%x, %w1), shape=[1, 3, 2, 2]), "
+       "broadcast_to(nn.conv2d(%x, %w2), shape=[1, 3, 2, 2]))",
+       2, "broadcast_to("},
       {"values that all channels share", Combine::kConv2D, kConvChain,
        "(add(nn.conv2d(%x, %w1), %r), add(nn.conv2d(%x, %w2), %r))", 1, "add("},
       {"other values that all channels share", Combine::kConv2D, kConvChain,
@@ -218,6 +235,17 @@ TEST(CombineParallelChainTest, AreJoinedAsFarAsAllBranchesAgree) {
        "(nn.relu(nn.bias_add(nn.dense(%x, %w1, units=None), %v1)), "
        "nn.relu(nn.bias_add(nn.dense(%x, %w2, units=None), %v2)))",
        1, "nn.relu("},
+      {"flat dense with prelu", Combine::kFlatDense, kDenses,
+       "(nn.prelu(nn.dense(%x, %w1, units=None), %v1), "
+       "nn.prelu(nn.dense(%x, %w2, units=None), %v2))",
+       1, "nn.prelu("},
+      // With as many rows as columns, the axis of rows would fit, too.
+      {"stacked dense with prelu", Combine::kDense,
+       "%x: Tensor[(5, 4), float32], %w1: Tensor[(5, 4), float32], %w2: Tensor[(5, 4), float32], "
+       "%v1: Tensor[(5), float32]",
+       "(nn.prelu(nn.dense(%x, %w1, units=None), %v1), "
+       "nn.prelu(nn.dense(%x, %w2, units=None), %v1))",
+       2, "nn.prelu("},
       {"stacked dense with matrices", Combine::kDense, kDenses,
        "(multiply(%m1, nn.dense(%x, %w1, units=None)), multiply(%m2, nn.dense(%x, %w2, "
        "units=None)))",

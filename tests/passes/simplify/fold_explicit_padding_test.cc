@@ -39,6 +39,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "data_layout=\"NHWC\", kernel_layout=\"HWIO\")",
                  "nn.conv2d(%x, %w, padding=[1, 3, 2, 4], data_layout=\"NHWC\", "
                  "kernel_layout=\"HWIO\")\n"},
+        PassCase{
+            "AvgPool2DOverBlocks", "%x: Tensor[(1, 2, 5, 6, 4), float32]",
+            "nn.avg_pool2d(nn.pad(%x, 0f, pad_width=[[0, 0], [0, 0], [1, 1], [0, 2], [0, 0]]), "
+            "pool_size=[3, 3], layout=\"NCHW4c\")",
+            "nn.avg_pool2d(%x, pool_size=[3, 3], padding=[1, 0, 1, 2], layout=\"NCHW4c\", "
+            "count_include_pad=True)\n"},
         PassCase{"AvgPool2D", kImage,
                  "nn.avg_pool2d(nn.pad(%x, 0f, pad_width=[[0, 0], [0, 0], [1, 1], [0, 2]]), "
                  "pool_size=[3, 3])",
@@ -77,6 +83,14 @@ INSTANTIATE_TEST_SUITE_P(
         PassCase{"AnotherMode", kImage,
                  "nn.conv2d(nn.pad(%x, 0f, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1]], "
                  "pad_mode=\"edge\"), %w)"},
+        PassCase{
+            "APadOfBlocks", "%x: Tensor[(1, 2, 5, 6, 4), float32]",
+            "nn.avg_pool2d(nn.pad(%x, 0f, pad_width=[[0, 0], [0, 0], [1, 1], [0, 2], [0, 4]]), "
+            "pool_size=[3, 3], layout=\"NCHW8c\")"},
+        PassCase{
+            "AMaximumOverBlocksOfZeros", "%x: Tensor[(1, 2, 5, 6, 4), float32]",
+            "nn.max_pool2d(nn.pad(%x, 0f, pad_width=[[0, 0], [0, 0], [1, 1], [1, 1], [0, 0]]), "
+            "pool_size=[3, 3], layout=\"NCHW4c\")"},
         PassCase{"APadOfChannels",
                  "%x: Tensor[(1, 2, 5, 6), float32], "
                  "%w: Tensor[(4, 3, 3, 3), float32]",

@@ -183,6 +183,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "cast(cast(%x, dtype=\"int8\"), dtype=\"int32\")"},
         PassCase{"ClipsApart", kMatrix,
                  "clip(clip(%x, a_min=0f64, a_max=1f64), a_min=2f64, a_max=3f64)"},
+        PassCase{"APadOfAnUnknownExtent", "%x: Tensor[(?,), float32]",
+                 "nn.pad(%x, 0f, pad_width=[[1, 1]])"},
         PassCase{"PadsOfOtherValues", kMatrix,
                  "nn.pad(nn.pad(%x, 2f, pad_width=[[0, 1], [2, 0]]), 3f, "
                  "pad_width=[[1, 1], [0, 3]])"},
