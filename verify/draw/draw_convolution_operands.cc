@@ -49,6 +49,22 @@ struct Channels {
   }
 };
 
+// Strides over a padded image that leave as much unread at its end as the padding adds. What is
+// read is then as large as the image without its padding.
+void LeaveAsMuchAsIsPadded(std::size_t dims, const std::string& spatial, const Ints& kernel,
+                           std::map<char, std::int64_t>* data, attrs::FieldValues* a,
+                           Random& random) {
+  const std::int64_t stride = 2 + random.Below(2);
+  Ints padding(2 * dims);
+  for (std::size_t d = 0; d < dims; ++d) {
+    (*data)[spatial[d]] = kernel[d] + stride * random.Below(4);
+    padding[d] = random.Below(stride);
+    padding[d + dims] = stride - 1 - padding[d];
+  }
+  (*a)["strides"] = ListOf(Ints(dims, stride));
+  (*a)["padding"] = ListOf(padding);
+}
+
 OperandDrawer Convolution(std::size_t dims, bool is_transposed) {
   return [dims, is_transposed](Random& random) {
     const std::string spatial = std::string("DHW").substr(3 - dims);
@@ -68,14 +84,16 @@ OperandDrawer Convolution(std::size_t dims, bool is_transposed) {
       data[letter] = random.Chance(90) ? kernel.back() + random.Below(dims == 3 ? 5 : 14)
                                        : 1 + random.Below(3);
     }
+    Operands operands;
+    attrs::FieldValues& a = operands.attributes;
+    const bool leaves_some = !is_transposed && random.Chance(15);
+    if (leaves_some) LeaveAsMuchAsIsPadded(dims, spatial, kernel, &data, &a, random);
     const DataType type = random.Of(kNumbers);
     const std::string layout = DataLayout(spatial, random);
     const std::string weights = AnyLayout(StrCat(is_transposed ? "IO" : "OI", spatial), random);
-    Operands operands;
     operands.Add(RandomArray(ShapeInLayout(layout, data), type, random));
     const DataType of_weight = type.bits() == 8 && random.Chance(30) ? Int8 : type;
     operands.Add(RandomArray(ShapeInLayout(weights, weight), of_weight, random));
-    attrs::FieldValues& a = operands.attributes;
     a["data_layout"] = Value(layout);
     a["kernel_layout"] = Value(weights);
     if (random.Chance(15)) a["out_layout"] = Value(DataLayout(spatial, random));
@@ -85,6 +103,7 @@ OperandDrawer Convolution(std::size_t dims, bool is_transposed) {
       a["out_dtype"] = Value(random.Of(std::vector<DataType>{Float32, Float64, Int32, Float16}));
     if (random.Chance(40)) a["channels"] = Value(out);
     if (random.Chance(40)) a["kernel_size"] = ListOf(kernel);
+    if (leaves_some) return operands;
     if (random.Chance(50)) a["strides"] = ListOf(ForAxes(dims, {1, 2, 3}, random));
     if (random.Chance(30)) a["dilation"] = ListOf(ForAxes(dims, {1, 2, 3}, random));
     if (random.Chance(65)) {

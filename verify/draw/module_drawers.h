@@ -15,12 +15,17 @@ ir::Expr DrawBatchMatmul(ModuleDraft& draft);
 ir::Expr DrawBatchNorm(ModuleDraft& draft);
 ir::Expr DrawBiasAdd(ModuleDraft& draft);
 ir::Expr DrawBinary(ModuleDraft& draft);
+// Three products of a value, each with the same kind of call after it.
+ir::Expr DrawBranches(ModuleDraft& draft);
 ir::Expr DrawBroadcast(ModuleDraft& draft);  // of a value with one that fits in it
 ir::Expr DrawCast(ModuleDraft& draft);
 ir::Expr DrawConcatenate(ModuleDraft& draft);
 ir::Expr DrawConv2D(ModuleDraft& draft);
 ir::Expr DrawDense(ModuleDraft& draft);
 ir::Expr DrawLayout(ModuleDraft& draft);  // to another one, also with blocks of channels
+ir::Expr DrawPadded(ModuleDraft& draft);  // a pool of an image that is padded before
+// Bytes as floats and back, each with one scale for all channels or one for each.
+ir::Expr DrawPerChannel(ModuleDraft& draft);
 ir::Expr DrawPool(ModuleDraft& draft);
 // Of matrices, with a weight that later calls may read, too.
 ir::Expr DrawProduct(ModuleDraft& draft);

@@ -39,6 +39,9 @@ constexpr std::array kStatisticCalls = {
     DrawBroadcast, DrawBinary,    DrawActivation, DrawScalar,    DrawScale,
 };
 
+// Several calls at once.
+constexpr std::array kCombinedCalls = {DrawBranches, DrawPadded, DrawPerChannel};
+
 class Builder {
  public:
   explicit Builder(std::uint64_t seed) : draft_(seed), random_(draft_.random()) {}
@@ -55,6 +58,7 @@ class Builder {
       if (draft_.floats() != FloatValues::kUsual && draft_.special_random().Chance(35))
         return DrawSpecial(draft_);
       if (draft_.special_random().Chance(8)) return DrawRounding(draft_);
+      if (draft_.special_random().Chance(12)) return DrawOneOf(kCombinedCalls);
       return random_.Chance(70) ? DrawCall() : DrawOperator();
     };
     for (int attempt = 0; attempt < kDrawsACall && !draft_.TryToKeep(draw); ++attempt) {
