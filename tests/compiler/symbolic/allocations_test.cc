@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace {
 

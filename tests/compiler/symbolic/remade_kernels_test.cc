@@ -1,6 +1,6 @@
 #include "tenon/compiler/remade_kernels.h"
 
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon {
 namespace {
