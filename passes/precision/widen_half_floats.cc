@@ -103,4 +103,6 @@ ir::Module WidenHalfFloats(const ir::Module& module) {
   });
 }
 
+ir::Expr WidenedCall(const ir::Expr& call) { return Widener().Apply(call, call); }
+
 }  // namespace tenon::passes

@@ -14,6 +14,9 @@
 namespace tenon::passes {
 
 ir::Module WidenHalfFloats(const ir::Module& module);
+// The same for one typed call: its operands are cast, and its result is cast back. The call itself
+// where nothing is widened.
+ir::Expr WidenedCall(const ir::Expr& call);
 
 }  // namespace tenon::passes
 

@@ -6,6 +6,7 @@
 #include "tenon/ops/extents/run_time_cut.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape/transform_attrs.h"
+#include "tenon/passes/precision/widen_half_floats.h"
 
 namespace tenon::passes {
 namespace {
@@ -39,6 +40,8 @@ Expr FromType(const CallNode& call) {
   return Constant::Make(Integers(extents, {static_cast<std::int64_t>(extents.size())}, dtype));
 }
 
+Expr FoldWithin(const Expr& expr, const ConstantEvaluator& evaluate, ops::FoldingBudget* budget);
+
 Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate,
           ops::FoldingBudget* budget) {
   if (const auto* item = e.As<ir::TupleGetItemNode>()) {
@@ -55,10 +58,14 @@ Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate
       !std::all_of(call->args.begin(), call->args.end(), IsConstant))
     return e;
   // The constants have the types with which the call was checked.
-  std::vector<NDArray> values = evaluate(
-      *ir::Call::Make(call->callee, call->args, call->attrs, e.span(), original.checked_type())
-           .As<CallNode>(),
-      budget);
+  const Expr typed =
+      ir::Call::Make(call->callee, call->args, call->attrs, e.span(), original.checked_type());
+  // Kernels add up halves in float32 and round the sum once. A constant sum is the same.
+  if (const Expr wide = WidenedCall(typed); wide != typed) {
+    const Expr value = FoldWithin(wide, evaluate, budget);
+    return IsConstant(value) ? value : e;
+  }
+  std::vector<NDArray> values = evaluate(*typed.As<CallNode>(), budget);
   if (values.empty()) return e;
   if (original.checked_type().As<ir::TupleTypeNode>() == nullptr)
     return Constant::Make(std::move(values[0]), e.span());

@@ -1,7 +1,8 @@
 // FoldConstant: replaces operator calls over constants by their values.
 //
 // Requires checked types. Stateful operators, quantised operators (qnn.*) and calls inside
-// primitive functions are not folded. shape_of and ndarray_size fold from static types; a
+// primitive functions are not folded. Sums of halves are taken in float32, as in kernels
+// (precision/widen_half_floats.h). shape_of and ndarray_size fold from static types; a
 // projection of a literal tuple becomes the field. Calls beyond the budget of a module
 // (ops/folding_budget.h) stay.
 //

@@ -31,6 +31,8 @@ NDArray Random(const Shape& shape, DataType dtype, int seed, double low, double 
       array.data<float>()[i] = static_cast<float>(reals(generator));
     } else if (dtype == Float64) {
       array.data<double>()[i] = reals(generator);
+    } else if (dtype == Float16) {
+      static_cast<_Float16*>(array.raw())[i] = static_cast<_Float16>(reals(generator));
     } else if (dtype == BFloat16) {
       const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(reals(generator)));
       static_cast<std::uint16_t*>(array.raw())[i] = static_cast<std::uint16_t>(bits >> 16);
