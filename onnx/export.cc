@@ -131,7 +131,7 @@ class Writer {
     const auto* call = e.As<ir::CallNode>();
     std::vector<Names> inputs;
     for (const Expr& arg : call->args) inputs.push_back(values_.at(arg));
-    const bool only_reader = !call->args.empty() && readers_.at(call->args[0]) == 1;
+    const bool only_reader = !call->args.empty() && IsMadeForOne(call->args[0]);
     CallToWrite to_write(*call, std::move(inputs), only_reader, &graph_);
     try {
       if (const OnnxExporter* exporter = FindUserExporter(call->op()->name))
@@ -141,6 +141,16 @@ class Writer {
       if (!error.span().known()) error.At(e.span());
       throw;
     }
+  }
+
+  // Whether the nodes of a call make its value, and one call alone reads that. Calls that only pass
+  // on the name of an operand, and fields of tuples, share it with other readers.
+  bool IsMadeForOne(const Expr& e) const {
+    const auto* call = e.As<ir::CallNode>();
+    if (call == nullptr || readers_.at(e) != 1) return false;
+    const std::string& name = values_.at(e).at(0);
+    return std::ranges::none_of(
+        call->args, [&](const Expr& arg) { return std::ranges::count(values_.at(arg), name) > 0; });
   }
 
   const std::string& OneName(const Expr& field) const {

@@ -1,4 +1,6 @@
 // Convolutions, transposed convolutions and pooling, in ONNX's one layout.
+#include <algorithm>
+
 #include "tenon/onnx/write/exporters.h"
 #include "tenon/ops/conv/conv2d_attrs.h"
 #include "tenon/ops/conv/conv_rules.h"
@@ -41,6 +43,26 @@ Names Conv(CallToWrite& call) {
                              {call.input(0), call.input(1)}, attributes)};
 }
 
+// Padding before and after each axis, and whether the last windows may reach past it.
+struct PoolPads {
+  Ints before, after;
+  bool ceil = false;
+};
+
+// ONNX drops a window that would start in the padding after the data; such a window is kept here by
+// padding that ends with it.
+PoolPads PadsFor(const CallToWrite& call, PoolPads pads, const Ints& spans, const Ints& strides) {
+  bool drops_some = false;
+  Ints after = pads.after;
+  for (std::size_t d = 0; d < spans.size(); ++d) {
+    const std::int64_t extent = call.shape(0)[d + 2];
+    const std::int64_t start = (call.result_shape()[d + 2] - 1) * strides[d];
+    drops_some = drops_some || start >= extent + pads.before[d];
+    after[d] = std::max(after[d], start + spans[d] - extent - pads.before[d]);
+  }
+  return pads.ceil && drops_some ? PoolPads{pads.before, after, false} : pads;
+}
+
 template <typename AttrsType>
 Names Pool(CallToWrite& call) {
   const auto& attrs = call.attrs<AttrsType>();
@@ -51,13 +73,20 @@ Names Pool(CallToWrite& call) {
     const auto both = ops::Pair(values, attribute);
     return Ints(both.begin(), both.end());
   };
-  NodeAttributes attributes = {{"ceil_mode", std::int64_t{attrs.ceil_mode}},
-                               {"kernel_shape", pair(attrs.pool_size, "pool_size")},
-                               {"pads", Ints(sides.begin(), sides.end())},
-                               {"strides", pair(attrs.strides, "strides")}};
+  const Ints kernel = pair(attrs.pool_size, "pool_size"), strides = pair(attrs.strides, "strides");
   const Ints dilation = pair(attrs.dilation, "dilation");
+  const Ints spans = {ops::WindowSpan(kernel[0], dilation[0]),
+                      ops::WindowSpan(kernel[1], dilation[1])};
+  const PoolPads pads =
+      PadsFor(call, {{sides[0], sides[1]}, {sides[2], sides[3]}, attrs.ceil_mode}, spans, strides);
+  NodeAttributes attributes = {{"ceil_mode", std::int64_t{pads.ceil}},
+                               {"kernel_shape", kernel},
+                               {"pads", Joined(pads.before, pads.after)},
+                               {"strides", strides}};
   if constexpr (requires { attrs.count_include_pad; }) {
     call.Require(dilation == Ints{1, 1}, "dilation");  // only since opset 19
+    call.Require(pads.ceil == attrs.ceil_mode || !attrs.count_include_pad,
+                 "a window in the padding after the data, with count_include_pad,");
     attributes.emplace_back("count_include_pad", std::int64_t{attrs.count_include_pad});
     return {call.graph.AddNode("AveragePool", {call.input(0)}, attributes)};
   } else {

@@ -1,4 +1,7 @@
 // Elementwise and broadcast operators.
+#include <cmath>
+#include <limits>
+
 #include "tenon/onnx/tensor.h"
 #include "tenon/onnx/write/exporters.h"
 #include "tenon/ops/builders.h"
@@ -25,17 +28,35 @@ Names ReciprocalRoot(CallToWrite& call) {
   return {call.graph.AddNode("Reciprocal", {call.graph.AddNode("Sqrt", {call.input(0)})})};
 }
 
-Names Clip(CallToWrite& call) {
-  const auto& attrs = call.attrs<ops::ClipAttrs>();
-  const auto bound = [&](double value) {
-    return call.graph.AddConstant(ops::Scalar(value, call.dtype(0)).As<ir::ConstantNode>()->data);
-  };
-  return {call.graph.AddNode("Clip", {call.input(0), bound(attrs.a_min), bound(attrs.a_max)})};
-}
-
 std::string CastTo(CallToWrite& call, const std::string& value, DataType type) {
   return call.graph.AddNode("Cast", {value},
                             {{"to", static_cast<std::int64_t>(onnx_import::ToOnnxType(type))}});
+}
+
+// A bound of the type of the data. Constants of some types are cast: no number here has them.
+std::string Bound(CallToWrite& call, double value) {
+  const DataType type = call.dtype(0);
+  const ir::Expr number = ops::Scalar(value, type);
+  if (const auto* constant = number.As<ir::ConstantNode>())
+    return call.graph.AddConstant(constant->data);
+  return CastTo(call, call.graph.AddConstant(NDArray::Scalar(value)), type);
+}
+
+// A bound at the end of the type, or past it, is left out: infinity is no integer.
+Names Clip(CallToWrite& call) {
+  const auto& attrs = call.attrs<ops::ClipAttrs>();
+  const DataType type = call.dtype(0);
+  double lowest = -std::numeric_limits<double>::infinity(), highest = -lowest;
+  if (!type.is_float()) {
+    const int bits = type.is_uint() ? type.bits() : type.bits() - 1;
+    lowest = type.is_uint() ? 0 : -std::ldexp(1, bits);
+    highest = std::ldexp(1, bits) - 1;  // of 64 bits, the double just above
+  }
+  call.Require(!(attrs.a_min > highest), "a lower bound above all values");
+  call.Require(!(attrs.a_max < lowest), "an upper bound below all values");
+  const std::string low = attrs.a_min <= lowest ? "" : Bound(call, attrs.a_min);
+  const std::string high = attrs.a_max >= highest ? "" : Bound(call, attrs.a_max);
+  return {call.graph.AddNode("Clip", {call.input(0), low, high})};
 }
 
 Names Where(CallToWrite& call) {

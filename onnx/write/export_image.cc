@@ -47,12 +47,12 @@ Names Resize(CallToWrite& call) {
         "Resize", {call.input(0), "", "", call.graph.AddInts({shape.begin(), shape.end()})},
         attributes)};
   }
-  // The result's extents are the rounded product in ONNX, so that sizes of one's own have no form.
+  // The result's extents are the product in ONNX, rounded to float32 and then down, so that sizes
+  // of one's own have no form.
   std::vector<float> scales = {1, 1};
   for (std::size_t i = 0; i < attrs.scales.size(); ++i) {
     scales.push_back(static_cast<float>(attrs.scales[i]));
-    const auto extent =
-        static_cast<double>(call.shape(0)[i + 2]) * static_cast<double>(scales.back());
+    const float extent = static_cast<float>(call.shape(0)[i + 2]) * scales.back();
     call.Require(static_cast<std::int64_t>(extent) == call.result_shape()[i + 2],
                  "sizes that are not those of the scales");
   }

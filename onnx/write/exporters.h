@@ -19,7 +19,7 @@ using Names = std::vector<std::string>;
 class CallToWrite {
  public:
   // `inputs` gives for each argument the name of its value, or the names of a tuple's fields.
-  // `only_reader` says whether this call is the only reader of its first argument.
+  // `only_reader` says whether nodes of its first argument make that value for this call alone.
   CallToWrite(const ir::CallNode& call, std::vector<Names> inputs, bool only_reader,
               GraphWriter* graph)
       : graph(*graph), call_(call), inputs_(std::move(inputs)), only_reader_(only_reader) {}

@@ -158,6 +158,7 @@ bool GraphWriter::AddBias(const std::string& value, const std::string& input) {
   if (found == maker_.end()) return false;
   onnx::NodeProto* node = graph_.mutable_node(found->second);
   const std::string& type = node->op_type();
+  if (!node->domain().empty()) return false;
   if ((type != "Conv" && type != "ConvTranspose" && type != "Gemm") || node->input_size() != 2)
     return false;
   node->add_input(input);
