@@ -10,6 +10,7 @@
 #include "tenon/onnx/convert/resize.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
+#include "tenon/ops/image/resize_rules.h"
 #include "tenon/ops/index_builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -78,8 +79,10 @@ class Resampler {
 
   Expr Nearest(const Expr& at) const {
     const auto& known = ops::Known();
-    if (how_.rounding_method == "floor") return Call(known.floor, at);
-    if (how_.rounding_method == "ceil") return Call(known.ceil, at);
+    if (how_.rounding_method == "floor")
+      return Call(known.floor, ops::Add(at, Real(ops::kResizeNudge)));
+    if (how_.rounding_method == "ceil")
+      return Call(known.ceil, ops::Add(at, Real(-ops::kResizeNudge)));
     if (how_.rounding_method == "round_prefer_ceil")
       return Call(known.floor, ops::Add(at, Real(0.5)));
     if (how_.rounding_method == "round_prefer_floor")

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "tenon/ops/image/resize_rules.h"
 #include "tenon/strategies/te/image/resample_line.h"
 #include "tenon/te/math.h"
 
@@ -19,9 +20,6 @@ using te::Expr;
 using te::Tensor;
 using te::Var;
 
-// Coordinates this close to a whole number count as that number where they are rounded down or up.
-constexpr double kNudge = 1e-5;
-
 std::string RoundingOf(const Resampling& how) {
   if (!how.rounding.empty()) return how.rounding;
   return how.coordinates == "align_corners" ? "round" : "floor";
@@ -29,14 +27,14 @@ std::string RoundingOf(const Resampling& how) {
 
 // Half-way coordinates go up, except with round_prefer_floor. Those below zero end up at the edge.
 double Rounded(double x, const std::string& rounding) {
-  if (rounding == "floor") return std::floor(x + kNudge);
-  if (rounding == "ceil") return std::ceil(x - kNudge);
+  if (rounding == "floor") return std::floor(x + ops::kResizeNudge);
+  if (rounding == "ceil") return std::ceil(x - ops::kResizeNudge);
   return rounding == "round_prefer_floor" ? std::ceil(x - 0.5) : std::floor(x + 0.5);
 }
 Expr Rounded(const Expr& x, const std::string& rounding) {
   const auto plus = [&](double v) { return x + te::Cast(Float64, v); };
-  if (rounding == "floor") return te::Floor(plus(kNudge));
-  if (rounding == "ceil") return te::Ceil(plus(-kNudge));
+  if (rounding == "floor") return te::Floor(plus(ops::kResizeNudge));
+  if (rounding == "ceil") return te::Ceil(plus(-ops::kResizeNudge));
   return rounding == "round_prefer_floor" ? te::Ceil(plus(-0.5)) : te::Floor(plus(0.5));
 }
 
