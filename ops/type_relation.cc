@@ -260,6 +260,8 @@ void RequireRegions(TypeCall& call, const TensorTypeNode& data, const TensorType
     call.Refuse("the regions must have the shape (count, 5): batch index, x1, y1, x2, y2");
   if (!data.dtype.is_float() || data.dtype != regions.dtype)
     call.Refuse("data and regions must have one floating-point type");
+  if (data.dtype == Float64)
+    call.Refuse("data and regions must not be float64: they are pooled in float32");
 }
 
 Dim Product(const std::vector<Dim>& dims) {

@@ -74,15 +74,31 @@ std::vector<Expr> Selu(Node& node) {
   return {node.Typed(ops::Multiply(n(node.Float("gamma", 1.05070102214813232421875)), value))};
 }
 
+// Whether x is above a bound, or below it. Of integers, bounds may be fractions or lie beyond the
+// type.
+Expr IsBeyond(const Expr& x, double bound, bool above) {
+  const auto& known = ops::Known();
+  const DataType type = DataTypeOf(x);
+  if (type.is_float())
+    return Call(above ? known.greater : known.less, {x, ops::Scalar(bound, type)});
+  // x > 1.5 is x >= 2, and x < -1.5 is x <= -2.
+  const double last = above ? std::floor(bound) + 1 : std::ceil(bound) - 1;
+  const int bits = type.bits();
+  const double lowest = type.is_uint() ? 0 : -std::ldexp(1, bits - 1);
+  const double past = std::ldexp(1, type.is_uint() ? bits : bits - 1);
+  if (above ? last >= past : last < lowest) return Call(known.less, {x, x});
+  if (above ? last <= lowest : last >= past) return Call(known.equal, {x, x});
+  return Call(above ? known.greater_equal : known.less_equal, {x, ops::Scalar(last, type)});
+}
+
 std::vector<Expr> Shrink(Node& node) {
   const Expr& x = node.input(0);
-  const Numbers n(node);
+  const DataType type = DataTypeOf(x);
   const double lambda = node.Float("lambd", 0.5);
-  const Expr bias = n(node.Float("bias", 0));
+  const Expr bias = NumberOf("bias", node.Float("bias", 0), type);
   const Expr high =
-      ops::Where(Call(ops::Known().greater, {x, n(lambda)}), ops::Subtract(x, bias), n(0));
-  return {
-      node.Typed(ops::Where(Call(ops::Known().less, {x, n(-lambda)}), ops::Add(x, bias), high))};
+      ops::Where(IsBeyond(x, lambda, true), ops::Subtract(x, bias), ops::Scalar(0, type));
+  return {node.Typed(ops::Where(IsBeyond(x, -lambda, false), ops::Add(x, bias), high))};
 }
 
 std::vector<Expr> Softsign(Node& node) {
@@ -206,7 +222,7 @@ void AddActivationConverters(ConverterTable* table) {
   t["Mish"] = Mish;
   t["Round"] = Round;
   t["Selu"] = Selu;
-  t["Shrink"] = Shrink;
+  t["Shrink"] = Converter(Shrink).With({.other = "of integers, a whole number as bias"});
   t["Softsign"] = Softsign;
   t["SwiGLU"] = Converter(SwiGlu).With({.other = "see [opset 28](#opset-28)"});
   t["Swish"] = Swish;

@@ -121,15 +121,21 @@ std::vector<Expr> Compress(Node& node) {
 }
 
 // As many places as a run says.
+// The places of indices, which count from the end where they are negative. Up to opset 10 none
+// does: a negative one is outside.
+Expr PlacesOfOneHot(const Node& node, const Expr& indices, const Expr& depth) {
+  if (node.opset() < 11) return indices;
+  const Expr is_negative = node.Typed(ir::Call::Make(ops::Known().less, {indices, Integer(0)}));
+  return node.Typed(ops::Where(is_negative, ops::Add(indices, depth), indices));
+}
+
 Expr OneHotOfRun(Node& node) {
   const auto& known = ops::Known();
   const Expr depth = node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(1), Ints{})), Int64));
   const std::int64_t rank = RankOf(node.input(0)) + 1;
   const std::int64_t axis = ops::NormalAxis(node.Int("axis", -1), static_cast<std::size_t>(rank));
   const Expr given = node.Typed(ops::Cast(node.input(0), Int64));
-  const Expr is_negative = ir::Call::Make(known.less, {given, Integer(0)});
-  const Expr places = node.Typed(
-      ops::ExpandDims(node.Typed(ops::Where(is_negative, ops::Add(given, depth), given)), axis));
+  const Expr places = node.Typed(ops::ExpandDims(PlacesOfOneHot(node, given, depth), axis));
   const Expr each = PlacesAlong(node, static_cast<std::size_t>(rank),
                                 static_cast<std::size_t>(axis), ExtentOf(node, depth));
   const Expr is_hot = node.Typed(ir::Call::Make(known.equal, {places, each}));
@@ -141,10 +147,8 @@ std::vector<Expr> OneHot(Node& node) {
   if (DependsOnInputs(node.input(1)) && !DimsOfValue(node.input(1))) return {OneHotOfRun(node)};
   const auto depth = node.ConstantInt(1);
   if (depth < 1) throw InvalidArgument(StrCat("depth is ", depth, "; it must be at least 1"));
-  Expr indices = ops::Cast(node.input(0), Int64);
-  const Expr negative = ir::Call::Make(ops::Known().less, {indices, ops::Scalar(0, Int64)});
-  indices = ops::Where(negative, ops::Add(indices, ops::Scalar(static_cast<double>(depth), Int64)),
-                       indices);
+  const Expr indices =
+      PlacesOfOneHot(node, node.Typed(ops::Cast(node.input(0), Int64)), Integer(depth));
   const auto value = [&](std::int64_t i) { return ElementAlong(node.input(2), i, 0); };
   const std::int64_t rank = RankOf(node.input(0)) + 1;
   const std::int64_t axis = ops::NormalAxis(node.Int("axis", -1), static_cast<std::size_t>(rank));

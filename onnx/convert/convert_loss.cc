@@ -36,6 +36,8 @@ Expr Loss(Node& node, const Expr& logarithms) {
   if (ignored) weight = ops::Where(ignored, ops::Scalar(0, t), weight);
   Expr loss = ops::Negative(picked);
   if (weight) loss = ops::Multiply(loss, weight);
+  // An ignored loss may be infinite, and its product with 0 no number.
+  if (ignored) loss = ops::Where(ignored, ops::Scalar(0, t), loss);
   if (reduction == "none") return node.Typed(loss);
   if (reduction == "sum") return node.Typed(ops::Sum(loss));
   if (!weight) return node.Typed(ops::Mean(loss));

@@ -1,4 +1,7 @@
 // Matrix products and normalisations.
+#include <set>
+#include <string>
+
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/half_floats.h"
 #include "tenon/onnx/convert/matmul.h"
@@ -17,14 +20,23 @@ using attrs::Attrs;
 constexpr std::int64_t kMaxByCofactors = 4;
 
 std::vector<Expr> BatchNormalization(Node& node) {
-  if (node.Int("training_mode", 0) != 0 || node.num_outputs() > 1)
+  bool wants_statistics = false;
+  for (int i = 1; i < node.num_outputs(); ++i)
+    wants_statistics = wants_statistics || node.WantsOutput(i);
+  if (node.Int("training_mode", 0) != 0 || wants_statistics)
     throw Unimplemented("training is not supported");
   if (node.Int("spatial", 1) != 1) throw Unimplemented("spatial=0 is not supported");
   node.Ignore("momentum");
   const double epsilon = node.Float("epsilon", 1e-5);
-  const Expr y = ops::BatchNorm(node.input(0), node.input(1), node.input(2), node.input(3),
-                                node.input(4), {.epsilon = epsilon});
-  return {node.Typed(ir::TupleGetItem::Make(y, 0))};
+  // Since opset 15 the data, the scales and the statistics may each have a type of their own.
+  const DataType given = DataTypeOf(node.input(0));
+  std::set<std::string> types;
+  for (const Expr& input : node.all_inputs()) types.insert(DataTypeOf(input).ToString());
+  const bool has_double = types.contains(Float64.ToString());
+  const DataType t = types.size() == 1 ? given : has_double ? Float64 : Float32;
+  const auto in = [&](std::size_t i) { return InType(node, node.input(i), t); };
+  const Expr y = ops::BatchNorm(in(0), in(1), in(2), in(3), in(4), {.epsilon = epsilon});
+  return {InType(node, node.Typed(ir::TupleGetItem::Make(y, 0)), given)};
 }
 
 std::vector<Expr> InstanceNormalization(Node& node) {
@@ -40,8 +52,9 @@ std::vector<Expr> LayerNormalization(Node& node) {
   const StashType stash = StashTypeOf(node, DataTypeOf(x));
   const double epsilon = node.Float("epsilon", 1e-5);
   const bool center = node.has_input(2);
+  const bool wants_statistics = node.WantsOutput(1) || node.WantsOutput(2);
   const bool is_wider = stash.computed != Float32 && DataTypeOf(x) != Float64;
-  if (axis == rank - 1 && node.num_outputs() == 1 && RankOf(node.input(1)) == 1 && !is_wider)
+  if (axis == rank - 1 && !wants_statistics && RankOf(node.input(1)) == 1 && !is_wider)
     return {node.Typed(ops::LayerNorm(x, node.input(1), center ? node.input(2) : node.input(1),
                                       {.epsilon = epsilon, .center = center}))};
   // Mean and reciprocal are returned in the type of the standard's first stage.
@@ -91,10 +104,10 @@ std::vector<Expr> Gemm(Node& node) {
                        {.out_dtype = is_half ? Float32 : DataType::Void(),
                         .transpose_a = node.Int("transA", 0) != 0,
                         .transpose_b = node.Int("transB", 0) != 0});
-  if (alpha != 1) y = ops::Multiply(y, ops::Scalar(alpha, t));
+  if (alpha != 1) y = ops::Multiply(y, NumberOf("alpha", alpha, t));
   if (node.has_input(2)) {
     Expr c = is_half ? ops::Cast(node.input(2), t) : node.input(2);
-    if (beta != 1) c = ops::Multiply(c, ops::Scalar(beta, t));
+    if (beta != 1) c = ops::Multiply(c, NumberOf("beta", beta, t));
     y = ops::Add(y, c);
   }
   return {node.Typed(is_half ? ops::Cast(y, given) : y)};
@@ -145,7 +158,7 @@ std::vector<Expr> Dropout(Node& node) {
   const bool is_training = node.has_input(2) && node.ConstantScalar(2) != 0;
   if (is_training && (node.has_input(1) ? node.ConstantScalar(1) : kOtherwise) != 0)
     throw Unimplemented("training is not supported");
-  if (node.num_outputs() == 1) return {node.input(0)};
+  if (!node.WantsOutput(1)) return {node.input(0)};
   // Nothing is dropped: the mask is all true, or up to opset 9 all 1 in the input's type.
   const DataType type = node.opset() < 10 ? DataTypeOf(node.input(0)) : Bool;
   const Expr one = node.Typed(ops::Scalar(1, type));
@@ -161,7 +174,7 @@ void AddNnConverters(ConverterTable* table) {
   t["Dropout"] = Converter(Dropout).With(
       {.known = {{2, "training_mode"}, {1, "ratio", "where training_mode is true"}},
        .other = "inference, or a ratio of 0"});
-  t["Gemm"] = Gemm;
+  t["Gemm"] = Converter(Gemm).With({.other = "of integers, whole numbers as alpha and beta"});
   t["InstanceNormalization"] = InstanceNormalization;
   t["LRN"] = LocalResponseNormalization;
   t["LayerNormalization"] = LayerNormalization;

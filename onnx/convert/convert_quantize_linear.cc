@@ -200,9 +200,14 @@ std::vector<Expr> DequantizeLinear(Node& node) {
   DataType type = DataTypeOf(scale);
   if (const std::int64_t wanted = node.Int("output_dtype", 0); wanted != 0)
     type = ToDataType(static_cast<int>(wanted), "the attribute output_dtype");
-  if (of.block == 0 && !DataTypeOf(x).is_float())
-    return {node.Typed(ops::QnnDequantize(x, scale, ZeroPointAt(node, 2, DataTypeOf(x)),
-                                          {.out_dtype = type, .axis = of.axis}))};
+  if (of.block == 0 && !DataTypeOf(x).is_float()) {
+    // qnn.dequantize has no bfloat16; float32 holds it, and the result is rounded once.
+    const bool is_bfloat = type == BFloat16;
+    const Expr y = node.Typed(ops::QnnDequantize(
+        x, is_bfloat ? As(node, scale, Float32) : scale, ZeroPointAt(node, 2, DataTypeOf(x)),
+        {.out_dtype = is_bfloat ? Float32 : type, .axis = of.axis}));
+    return {As(node, y, type)};
+  }
   if (DataTypeOf(x).is_float() && node.NarrowTypeOf(0) == nullptr)
     throw InvalidArgument(StrCat("input 0 has the type ", DataTypeOf(x).ToString(),
                                  "; it must be an integer or a float of 8 bits or fewer"));

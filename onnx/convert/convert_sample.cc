@@ -44,7 +44,7 @@ Expr GridSampleVolume(Node& node, const ops::GridSampleAttrs& attrs) {
                                  shape[0].ToString(), ", depth, height, width, 3)"));
   if (attrs.method == "bicubic")
     throw Unimplemented("cubic sampling of volumes is not supported; linear and nearest are");
-  const DataType type = DataTypeOf(x);
+  const DataType type = PositionType(DataTypeOf(x), DataTypeOf(grid));
   const auto number = [&](double n) { return ops::Scalar(n, type); };
   const auto sum = [&](const Expr& a, const Expr& b) { return node.Typed(ops::Add(a, b)); };
   const std::vector<Dim> points = {shape[0], ops::Product({to.begin() + 1, to.begin() + 4})};
@@ -65,7 +65,8 @@ Expr GridSampleVolume(Node& node, const ops::GridSampleAttrs& attrs) {
   }
   const Expr y =
       Sampled(node, x, positions, attrs.method == "nearest" ? Between::kNearest : Between::kLinear);
-  return node.Typed(ReshapeTo(node.extents(), y, {shape[0], shape[1], to[1], to[2], to[3]}));
+  const Expr rounded = node.Typed(ops::Cast(y, DataTypeOf(x)));
+  return node.Typed(ReshapeTo(node.extents(), rounded, {shape[0], shape[1], to[1], to[2], to[3]}));
 }
 
 std::vector<Expr> GridSample(Node& node) {
@@ -177,7 +178,8 @@ std::vector<Expr> DeformConv(Node& node) {
       throw InvalidArgument(StrCat("input 2 has ", off[d + 2].ToString(), " offsets along axis ",
                                    d + 2, ", which are not as many as there are windows"));
   }
-  const DataType type = DataTypeOf(x);
+  const DataType type = PositionType(DataTypeOf(x), DataTypeOf(offset));
+  const auto in_type = [&](const Expr& e) { return node.Typed(ops::Cast(e, type)); };
   const auto reshaped = [&](const Expr& e, const std::vector<Dim>& to) {
     return node.Typed(ReshapeTo(node.extents(), e, to));
   };
@@ -192,15 +194,16 @@ std::vector<Expr> DeformConv(Node& node) {
     const Expr steps = ir::Constant::Make(NDArray::FromVector({1, taps, 1, 1}, of_tap));
     const Expr begins = node.Typed(
         ops::Multiply(PlacesAlong(node, 4, d + 2, windows[d]), Integer(window.strides[d])));
-    const Expr grid = node.Typed(ops::Cast(node.Typed(ops::Add(begins, steps)), type));
-    const Expr by = ElementAlong(moved, static_cast<std::int64_t>(d), 2);
+    const Expr grid = in_type(node.Typed(ops::Add(begins, steps)));
+    const Expr by = in_type(node.Typed(ElementAlong(moved, static_cast<std::int64_t>(d), 2)));
     positions.push_back(reshaped(node.Typed(ops::Add(grid, by)), {images, places * taps}));
   }
   const Expr image = reshaped(x, {images, channels / parts, in[2], in[3]});
   Expr columns = Sampled(node, image, positions, Between::kLinear);
   if (node.has_input(4))
-    columns =
-        node.Typed(ops::Multiply(columns, reshaped(node.input(4), {images, 1, places * taps})));
+    columns = node.Typed(
+        ops::Multiply(columns, in_type(reshaped(node.input(4), {images, 1, places * taps}))));
+  columns = node.Typed(ops::Cast(columns, DataTypeOf(x)));
   columns = reshaped(columns, {in[0], groups, w[1] * taps, places});
   const Expr matrices =
       node.Typed(ops::ReshapeToExtents(weight, {groups, w[0] / groups, w[1] * taps}));

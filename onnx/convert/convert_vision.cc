@@ -141,7 +141,7 @@ std::vector<Expr> Unique(Node& node) {
 
 void AddVisionConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["MaxRoiPool"] = MaxRoiPool;
+  t["MaxRoiPool"] = Converter(MaxRoiPool).With({.other = "not of float64"});
   t["NonMaxSuppression"] =
       Converter(NonMaxSuppression)
           .With({.other = "values decide the number of rows "
@@ -149,7 +149,7 @@ void AddVisionConverters(ConverterTable* table) {
   t["NonZero"] =
       Converter(NonZero).With({.other = "rank 1 and more; values decide the number of columns "
                                         "([shapes.md](shapes.md#extents-that-values-decide))"});
-  t["RoiAlign"] = Converter(RoiAlign).With({.other = "sampling_ratio up to 4096"});
+  t["RoiAlign"] = Converter(RoiAlign).With({.other = "sampling_ratio up to 4096; not of float64"});
   t["Unique"] =
       Converter(Unique).With({.other = "values decide the number of elements "
                                        "([shapes.md](shapes.md#extents-that-values-decide))"});

@@ -82,6 +82,13 @@ Expr Integer(std::int64_t value) {
   return ir::Constant::Make(NDArray::Scalar<std::int64_t>(value));
 }
 
+Expr NumberOf(const char* attribute, double value, DataType type) {
+  if (!type.is_float() && value != std::trunc(value))
+    throw InvalidArgument(StrCat("the attribute ", attribute, " is ", value, "; of ",
+                                 type.ToString(), " it must be a whole number"));
+  return ops::Scalar(value, type);
+}
+
 std::string NameOf(const onnx::NodeProto& node) {
   if (!node.name().empty()) return node.name();
   return node.output_size() > 0 ? StrCat("making ", node.output(0)) : std::string("without a name");

@@ -87,6 +87,8 @@ class Node {
   const onnx::NodeProto& proto() const { return proto_; }
   int opset() const { return opset_; }
   int num_outputs() const { return proto_.output_size(); }
+  // Whether the model names output `i`; one that it leaves out may have an empty name.
+  bool WantsOutput(int i) const { return i < num_outputs() && !proto_.output(i).empty(); }
   ImportBudget* budget() const { return budget_; }
   NarrowValues* narrow() const { return surroundings_.narrow; }
   LoopFunctions* loops() const { return surroundings_.loops; }
@@ -173,6 +175,9 @@ void RequireConstantSize(double elements);
 Expr ZerosOf(const Shape& shape, DataType dtype);
 // A constant of type int64.
 Expr Integer(std::int64_t value);
+// The value of an attribute as a number of the type. Throws InvalidArgument for a fraction where
+// the type is one of integers.
+Expr NumberOf(const char* attribute, double value, DataType type);
 // Makes typed calls of operators of two operands. The node must outlive it.
 inline auto TypedCalls(const Node& node) {
   return [&node](const Expr& op, const Expr& a, const Expr& b) {

@@ -17,12 +17,12 @@ Expr Call(const Expr& op, const Expr& a, const Expr& b) { return ir::Call::Make(
 struct Side {
   Expr place;   // int64 [batch, n], inside the data
   Expr inside;  // whether that is the element that was meant
-  Expr weight;  // of the type of the data
+  Expr weight;  // of the type of the position
 };
 
-Side SideOf(const Node& node, const Expr& position, const Expr& first, int step, const Expr& last,
-            DataType type) {
+Side SideOf(const Node& node, const Expr& position, const Expr& first, int step, const Expr& last) {
   const auto& known = ops::Known();
+  const DataType type = DataTypeOf(position);
   const Expr at = step == 0 ? first : node.Typed(ops::Add(first, ops::Scalar(step, type)));
   const auto bound = [&](std::int64_t n) { return ops::Scalar(static_cast<double>(n), type); };
   // Comparing with NaN is false, so such a position lies outside.
@@ -40,12 +40,17 @@ Expr LastPlace(const Node& node, const Expr& x, std::size_t axis, DataType type)
       ops::Cast(node.Typed(ops::Subtract(node.Typed(ExtentValue(x, axis)), Integer(1))), type));
 }
 
+// Halves have no step of 1 from 2048 on, and bfloat16 from 256 on.
+DataType PositionType(DataType data, DataType positions) {
+  return data == Float64 || positions == Float64 ? Float64 : Float32;
+}
+
 Expr Sampled(const Node& node, const Expr& x, const std::vector<Expr>& positions, Between how) {
   const std::vector<Dim> shape = DimsOf(x);
   const std::size_t dims = positions.size();
   for (std::size_t d = 0; d < dims; ++d)
     if (shape[d + 2] == Dim(0)) throw InvalidArgument("data without elements cannot be sampled");
-  const DataType type = DataTypeOf(x);
+  const DataType type = DataTypeOf(positions.at(0));
   const auto& known = ops::Known();
   std::vector<std::vector<Side>> sides(dims);
   for (std::size_t d = 0; d < dims; ++d) {
@@ -56,7 +61,7 @@ Expr Sampled(const Node& node, const Expr& x, const std::vector<Expr>& positions
     const Expr last = LastPlace(node, x, d + 2, type);
     const int steps = how == Between::kNearest ? 1 : 2;
     for (int step = 0; step < steps; ++step)
-      sides[d].push_back(SideOf(node, position, first, step, last, type));
+      sides[d].push_back(SideOf(node, position, first, step, last));
   }
   const Dim elements = ops::Product({shape.begin() + 2, shape.end()});
   const Expr flat = node.Typed(ReshapeTo(node.extents(), x, {shape[0], shape[1], elements}));
@@ -75,8 +80,9 @@ Expr Sampled(const Node& node, const Expr& x, const std::vector<Expr>& positions
       return node.Typed(ops::ExpandDims(node.Typed(e), 1));
     };
     Expr value = TakenOfEach(node, flat, node.Typed(place), 2);
-    if (how == Between::kLinear) value = ops::Multiply(value, of_channels(weight));
-    value = node.Typed(ops::Where(of_channels(inside), value, ops::Scalar(0, type)));
+    if (how == Between::kLinear)
+      value = node.Typed(ops::Multiply(ops::Cast(value, type), of_channels(weight)));
+    value = node.Typed(ops::Where(of_channels(inside), value, ops::Scalar(0, DataTypeOf(value))));
     sum = sum ? node.Typed(ops::Add(sum, value)) : value;
   }
   return sum;

@@ -110,7 +110,8 @@ std::vector<Tensor> GridSample(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::GridSampleAttrs>();
   const Tensor& x = call.input(0);
   const Tensor& grid = call.input(1);
-  const DataType t = grid.dtype() == Float64 ? Float64 : Float32;
+  const bool is_double = grid.dtype() == Float64 || x.dtype() == Float64;
+  const DataType t = is_double ? Float64 : Float32;
   const Axis rows(x.shape()[2], attrs, t), columns(x.shape()[3], attrs, t);
   return {te::Compute(
       call.te_shape(),

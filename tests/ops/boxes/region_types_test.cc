@@ -53,6 +53,9 @@ INSTANTIATE_TEST_SUITE_P(
             "vision.roi_pool(%x, %r, pooled_size=[3, 2], spatial_scale=0.5)",
             "vision.roi_pool: the regions must have the shape (count, 5): batch index, x1, y1, x2, "
             "y2"},
+        Row{"RoiPoolOfDoubles", "%x: Tensor[(2, 3, 9, 7), float64], %r: Tensor[(6, 5), float64]",
+            "vision.roi_pool(%x, %r, pooled_size=[3, 2], spatial_scale=0.5)",
+            "vision.roi_pool: data and regions must not be float64: they are pooled in float32"},
         Row{"YoloReorg", "%x: Tensor[(n, 8, 4, 6), int8]", "vision.yolo_reorg(%x, stride=2)",
             "Tensor[(n, 32, 2, 3), int8]"},
         Row{"YoloReorgOfFewChannels", "%x: Tensor[(1, 6, 4, 6), int8]",

@@ -1,0 +1,190 @@
+// What a node computes between its inputs and its results is not narrower than both, and integers
+// are computed exactly or refused.
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "tenon/support/strings.h"
+#include "tenon/tests/onnx/written_model.h"
+
+namespace tenon::onnx_import {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing_graphs::ValueAt;
+
+constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+NDArray Halves(const Shape& shape, const std::function<float(std::int64_t)>& value) {
+  NDArray array = NDArray::Empty(shape, Float16);
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    static_cast<_Float16*>(array.raw())[i] = static_cast<_Float16>(value(i));
+  return array;
+}
+
+// 0 and 1000 in turn along 1001 elements: float16 has no quarters from 256 on.
+NDArray Stripes(const Shape& shape) {
+  return Halves(shape, [](std::int64_t i) { return i % 2 == 0 ? 0.0F : 1000.0F; });
+}
+
+TEST(ElementTypesTest, PositionsInAVolumeOfHalvesAreFloats) {
+  Model model(20);
+  const NDArray x = Stripes({1, 1, 1, 1, 1001});
+  const NDArray grid = NDArray::FromVector<float>({1, 1, 1, 1, 3}, {0.0003F, 0, 0});
+  model.InputLike("x", x).InputLike("grid", grid).Output("y");
+  NodeProto& node = model.Node("GridSample", {"x", "grid"}, {"y"});
+  SetInt(node, "align_corners", 1);
+  // Place 500 + 500 * 0.0003 = 500.15, between 0 and 1000.
+  EXPECT_NEAR(ValueAt(Computed(model, {{"x", x}, {"grid", grid}})[0], 0), 150, 0.2);
+}
+
+TEST(ElementTypesTest, OffsetsOfHalvesAreAddedToPlacesInFloats) {
+  Model model(19);
+  const NDArray x = Stripes({1, 1, 1, 1001});
+  const NDArray offset =
+      Halves({1, 2, 1, 1001}, [](std::int64_t i) { return i < 1001 ? 0.0F : 0.25F; });
+  model.InputLike("x", x).InputLike("offset", offset).Output("y");
+  model.Initializer("w", Halves({1, 1, 1, 1}, [](std::int64_t) { return 1.0F; }));
+  SetInts(model.Node("DeformConv", {"x", "w", "offset"}, {"y"}), "kernel_shape", {1, 1});
+  const NDArray y = Computed(model, {{"x", x}, {"offset", offset}})[0];
+  for (const std::int64_t i : {0, 1, 254, 513, 998, 999})
+    EXPECT_EQ(ValueAt(y, i), i % 2 == 0 ? 250 : 750) << i;
+}
+
+TEST(ElementTypesTest, DoublesAreSampledAsDoubles) {
+  Model model(16);
+  const NDArray x = NDArray::FromVector<double>({1, 1, 2, 2}, {1e300, 1, 2, 3});
+  const NDArray grid = NDArray::FromVector<float>({1, 1, 1, 2}, {-1, -1});
+  model.InputLike("x", x).InputLike("grid", grid).Output("y");
+  SetInt(model.Node("GridSample", {"x", "grid"}, {"y"}), "align_corners", 1);
+  EXPECT_EQ(Computed(model, {{"x", x}, {"grid", grid}})[0].data<double>()[0], 1e300);
+}
+
+TEST(ElementTypesTest, RegionsOfDoublesAreRefused) {
+  Model model(16);
+  model.Input("x", {1, 1, 2, 2}, TensorProto::DOUBLE).Input("rois", {1, 4}, TensorProto::DOUBLE);
+  model.Integers("batch", {0}).Output("y").Node("RoiAlign", {"x", "rois", "batch"}, {"y"});
+  EXPECT_THAT(MessageOf(Imported(model), kInvalid), HasSubstr("must not be float64"));
+}
+
+TEST(ElementTypesTest, ANormalisationOfHalvesMayHaveStatisticsOfFloats) {
+  Model model(15);
+  const NDArray x = Halves({1, 2, 3}, [](std::int64_t i) { return static_cast<float>(i); });
+  const auto pair = [](float a, float b) { return NDArray::FromVector<float>({2}, {a, b}); };
+  model.InputLike("x", x).Output("y").Constant("scale", pair(2, 3)).Constant("bias", pair(1, -1));
+  model.Constant("mean", pair(1, 4)).Constant("variance", pair(4, 0.25F));
+  NodeProto& node =
+      model.Node("BatchNormalization", {"x", "scale", "bias", "mean", "variance"}, {"y"});
+  SetFloat(node, "epsilon", 0);
+  const NDArray y = Computed(model, {{"x", x}})[0];
+  EXPECT_EQ(y.dtype(), Float16);
+  const double expected[] = {0, 1, 2, -7, -1, 5};
+  for (std::int64_t i = 0; i < 6; ++i) EXPECT_EQ(ValueAt(y, i), expected[i]) << i;
+}
+
+TEST(ElementTypesTest, AScaleMayBeABfloat16) {
+  Model model(21);
+  const NDArray x = NDArray::FromVector<std::uint8_t>({4}, {0, 1, 131, 255});
+  NDArray scale = NDArray::Empty({}, BFloat16);
+  *static_cast<std::uint16_t*>(scale.raw()) = 0x3f00;  // 0.5
+  model.InputLike("x", x).Initializer("scale", scale).Output("y");
+  model.Initializer("zero", NDArray::Scalar<std::uint8_t>(1));
+  model.Node("DequantizeLinear", {"x", "scale", "zero"}, {"y"});
+  const NDArray y = Computed(model, {{"x", x}})[0];
+  EXPECT_EQ(y.dtype(), BFloat16);
+  const double expected[] = {-0.5, 0, 65, 127};
+  for (std::int64_t i = 0; i < 4; ++i) EXPECT_EQ(ValueAt(y, i), expected[i]) << i;
+}
+
+// --- losses
+
+Model LossModel(const char* type, bool ignores) {
+  Model model;
+  model.Input("x", {2, 3}).Input("target", {2}, TensorProto::INT64).Output("y");
+  NodeProto& node = model.Node(type, {"x", "target"}, {"y"});
+  if (ignores) SetInt(node, "ignore_index", -1);
+  SetString(node, "reduction", "mean");
+  return model;
+}
+
+TEST(ElementTypesTest, AnIgnoredLossMayBeInfinite) {
+  const NDArray x = NDArray::FromVector<float>({2, 3}, {-kInfinity, 0, 0, -1, -2, -4});
+  const NDArray target = NDArray::FromVector<std::int64_t>({2}, {-1, 1});
+  const auto loss = [&](const char* type) {
+    return Computed(LossModel(type, true), {{"x", x}, {"target", target}})[0].data<float>()[0];
+  };
+  EXPECT_EQ(loss("NegativeLogLikelihoodLoss"), 2);
+  const double sum = std::exp(-1.0) + std::exp(-2.0) + std::exp(-4.0);
+  EXPECT_NEAR(loss("SoftmaxCrossEntropyLoss"), 2 + std::log(sum), 1e-6);
+}
+
+// --- integers
+
+template <typename T>
+std::vector<T> Shrunk(const std::vector<T>& values, float lambda, float bias = 0) {
+  Model model(9);
+  const NDArray x = NDArray::FromVector<T>({static_cast<std::int64_t>(values.size())}, values);
+  model.InputLike("x", x).Output("y");
+  NodeProto& node = model.Node("Shrink", {"x"}, {"y"});
+  SetFloat(node, "lambd", lambda);
+  SetFloat(node, "bias", bias);
+  return Computed(model, {{"x", x}})[0].template ToVector<T>();
+}
+
+TEST(ElementTypesTest, IntegersAreShrunkByBoundsThatTheirTypeDoesNotHold) {
+  using Bytes = std::vector<std::uint8_t>;
+  using Ints = std::vector<std::int8_t>;
+  EXPECT_EQ(Shrunk<std::uint8_t>({0, 1, 2, 255}, 1.5), (Bytes{0, 0, 2, 255}));
+  EXPECT_EQ(Shrunk<std::uint8_t>({0, 1, 2, 255}, 300), (Bytes{0, 0, 0, 0}));
+  EXPECT_EQ(Shrunk<std::uint8_t>({0, 1, 2, 255}, 254, 5), (Bytes{0, 0, 0, 250}));
+  EXPECT_EQ(Shrunk<std::int8_t>({-128, -2, -1, 0, 1, 2, 127}, 1.5, 1),
+            (Ints{-127, -1, 0, 0, 0, 1, 126}));
+  EXPECT_EQ(Shrunk<std::int8_t>({-128, -2, 0, 2, 127}, 127), (Ints{-128, 0, 0, 0, 0}));
+  EXPECT_EQ(Shrunk<std::int8_t>({-3, 0, 3}, -1.5, 1), (Ints{-2, 1, 2}));
+}
+
+Model Product(float alpha, float beta) {
+  Model model;
+  model.Input("a", {2, 2}, TensorProto::INT32).Input("b", {2, 2}, TensorProto::INT32);
+  model.Input("c", {2, 2}, TensorProto::INT32).Output("y");
+  NodeProto& node = model.Node("Gemm", {"a", "b", "c"}, {"y"}, "product");
+  SetFloat(node, "alpha", alpha);
+  SetFloat(node, "beta", beta);
+  return model;
+}
+
+TEST(ElementTypesTest, FractionsOfIntegersAreRefused) {
+  EXPECT_THAT(MessageOf(Imported(Product(0.5, 1)), kInvalid),
+              AllOf(HasSubstr("product (Gemm)"),
+                    HasSubstr("the attribute alpha is 0.5; of int32 it must be a whole number")));
+  EXPECT_THAT(MessageOf(Imported(Product(1, -1.5)), kInvalid), HasSubstr("beta is -1.5"));
+  Model shrink(9);
+  shrink.Input("x", {3}, TensorProto::INT8).Output("y");
+  SetFloat(shrink.Node("Shrink", {"x"}, {"y"}), "bias", 0.25);
+  EXPECT_THAT(MessageOf(Imported(shrink), kInvalid), HasSubstr("bias is 0.25"));
+  const NDArray one = NDArray::FromVector<std::int32_t>({2, 2}, {1, 2, 3, 4});
+  EXPECT_THAT(
+      Computed(Product(2, -1), {{"a", one}, {"b", one}, {"c", one}})[0].ToVector<std::int32_t>(),
+      ElementsAre(13, 18, 27, 40));
+}
+
+std::vector<float> OneHot(int opset) {
+  Model model(opset);
+  model.Input("x", {3}, TensorProto::INT64).Output("y");
+  model.Initializer("depth", NDArray::Scalar<std::int64_t>(2));
+  model.Constant("values", NDArray::FromVector<float>({2}, {0, 1}));
+  model.Node("OneHot", {"x", "depth", "values"}, {"y"});
+  return Computed(model, {{"x", NDArray::FromVector<std::int64_t>({3}, {-1, 0, 2})}})[0]
+      .ToVector<float>();
+}
+
+TEST(ElementTypesTest, NegativeIndicesCountFromTheEndSinceOpset11) {
+  EXPECT_THAT(OneHot(9), ElementsAre(0, 0, 1, 0, 0, 0));
+  EXPECT_THAT(OneHot(11), ElementsAre(0, 1, 1, 0, 0, 0));
+}
+
+}  // namespace
+}  // namespace tenon::onnx_import
