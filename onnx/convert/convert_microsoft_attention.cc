@@ -48,7 +48,7 @@ std::vector<Expr> SelfAttention(Node& node, const Expr& projected, const Ints& s
     of.value = AfterPast(node, node.Typed(ElementAlong(past, 1, 0)), of.value);
   }
   std::vector<Expr> results = {Attend(node, of, options)};
-  if (node.num_outputs() > 1 && !node.proto().output(1).empty()) {
+  if (node.WantsOutput(1)) {
     if (DimsOf(of.key) != DimsOf(of.value))
       throw InvalidArgument("keys and values of different sizes have no present in one tensor");
     results.push_back(node.Typed(ops::Stack({of.key, of.value}, 0)));
@@ -108,8 +108,7 @@ std::vector<Expr> MultiHeadAttention(Node& node) {
       throw Unimplemented(
           StrCat("input ", i, ", of a past that shares its memory, is not supported"));
   }
-  if (node.num_outputs() > 3 && !node.proto().output(3).empty())
-    throw Unimplemented("output 3, the scores, is not supported");
+  if (node.WantsOutput(3)) throw Unimplemented("output 3, the scores, is not supported");
   if (!node.has_input(1) || !node.has_input(2) || RankOf(node.input(0)) != 3 ||
       RankOf(node.input(1)) == 5)
     throw Unimplemented("query, key and value packed into one tensor are not supported");

@@ -58,7 +58,8 @@ std::vector<Expr> EmbedLayerNormalization(Node& node) {
   const Expr y = node.Typed(
       ops::LayerNorm(sum, node.input(5), node.input(6), {.epsilon = node.Float("epsilon", 1e-12)}));
   std::vector<Expr> results = {y};
-  if (node.num_outputs() > 1) results.push_back(MaskIndex(node, DimsOf(tokens)[0]));
+  if (node.num_outputs() > 1)
+    results.push_back(node.WantsOutput(1) ? MaskIndex(node, DimsOf(tokens)[0]) : Expr());
   if (node.num_outputs() > 2) results.push_back(sum);
   return results;
 }
@@ -103,7 +104,7 @@ std::vector<Expr> RotaryEmbedding(Node& node) {
 // The sum of the inputs 0 and 1, plus the bias where there is one.
 Expr SumOfSkip(const Node& node, std::size_t bias) {
   for (int i = 1; i < std::min(node.num_outputs(), 3); ++i) {
-    if (!node.proto().output(i).empty())
+    if (node.WantsOutput(i))
       throw Unimplemented(StrCat("output ", i, ", which only training reads, is not supported"));
   }
   const Expr sum = ops::Add(node.input(0), node.input(1));

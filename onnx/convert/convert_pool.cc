@@ -99,7 +99,7 @@ std::vector<Expr> MaxPool(Node& node) {
                              : ops::MaxPool3D(p.data, PoolAttrs<ops::MaxPool3DAttrs>(p)));
   const bool columns_first = node.Int("storage_order", 0) != 0;
   const Expr maximum = Kept(node, p, all);
-  if (node.num_outputs() < 2) return {maximum};
+  if (!node.WantsOutput(1)) return {maximum};
   return {maximum, PlacesOfMaxima(node, p, maximum, columns_first)};
 }
 

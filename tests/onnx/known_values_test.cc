@@ -59,6 +59,36 @@ TEST(KnownValuesTest, DropoutWithARatioOfZeroDropsNothingInTraining) {
   EXPECT_THAT(Computed(model, {{"x", Floats({1, 2})}})[0].ToVector<float>(), ElementsAre(1, 2));
 }
 
+// Files of some exporters list all results of a node, and leave the name of those empty that nobody
+// reads.
+TEST(KnownValuesTest, ResultsWithoutANameAreNotWanted) {
+  Model norm(9);
+  norm.Input("x", {1, 2, 1}).Output("y");
+  for (const char* name : {"scale", "bias", "mean", "variance"})
+    norm.Constant(name, Floats({1, 1}));
+  NodeProto& node = norm.Node("BatchNormalization", {"x", "scale", "bias", "mean", "variance"},
+                              {"y", "", "", "", ""});
+  SetFloat(node, "epsilon", 0);
+  const NDArray x = NDArray::FromVector<float>({1, 2, 1}, {3, 5});
+  EXPECT_THAT(Computed(norm, {{"x", x}})[0].ToVector<float>(), ElementsAre(3, 5));
+
+  // The places of so many elements are refused; the maxima alone are not.
+  Model pool(12);
+  pool.Input("x", {1, 1, std::int64_t{1} << 33}).Output("y");
+  NodeProto& windows = pool.Node("MaxPool", {"x"}, {"y", ""});
+  SetInts(windows, "kernel_shape", {2});
+  EXPECT_TRUE(Imported(pool).ok()) << Imported(pool).status();
+
+  Model dropout(12);
+  dropout.Input("x", {2}).Output("y").Node("Dropout", {"x"}, {"y", ""});
+  EXPECT_THAT(Computed(dropout, {{"x", Floats({1, 2})}})[0].ToVector<float>(), ElementsAre(1, 2));
+  Model layer(17);
+  layer.Input("x", {1, 2}).Output("y").Constant("scale", Floats({1, 1}));
+  layer.Node("LayerNormalization", {"x", "scale"}, {"y", "", ""});
+  const NDArray row = NDArray::FromVector<float>({1, 2}, {-1, 1});
+  EXPECT_NEAR(Computed(layer, {{"x", row}})[0].data<float>()[1], 1, 1e-4);
+}
+
 TEST(KnownValuesTest, DropoutInTrainingWithoutARatioIsRefused) {
   Model model;
   model.Input("x", {2}).Output("y");
