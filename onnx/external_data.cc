@@ -56,7 +56,9 @@ RawData ExternalData::Of(const onnx::TensorProto& tensor, const std::string& wha
   }
   const std::size_t offset = NumberEntry(tensor, "offset", what).value_or(0);
   const std::size_t rest = file->size() - std::min(offset, file->size());
-  const std::size_t length = NumberEntry(tensor, "length", what).value_or(rest);
+  // Without a length there are as many bytes as the shape takes; others may follow.
+  const std::optional<std::size_t> given = NumberEntry(tensor, "length", what);
+  const std::size_t length = given ? *given : RawBytesOf(tensor, what);
   if (offset > file->size() || length > rest)
     throw InvalidArgument(StrCat(what, " keeps its data in ", length, " bytes of ", location,
                                  " from ", offset, " on; the file has ", file->size()));

@@ -14,6 +14,7 @@
 #include "tenon/onnx/model.h"
 #include "tenon/onnx/narrow_type.h"
 #include "tenon/onnx/opset.h"
+#include "tenon/onnx/plain_tensors.h"
 #include "tenon/onnx/sort_nodes.h"
 #include "tenon/onnx/strip_raw_data.h"
 #include "tenon/onnx/tensor.h"
@@ -242,13 +243,24 @@ class Importer {
                                    input.ExtentsToString()));
   }
 
+  // Some exporters declare an extent of 0 where any is meant, so it is taken for one that is open.
+  std::string MeaningOfZero(const ir::InputSpec& input) const {
+    for (const onnx::ValueInfoProto& declared : graph_.input()) {
+      if (declared.name() != input.name) continue;
+      for (const auto& dim : declared.type().tensor_type().shape().dim())
+        if (dim.has_dim_value() && dim.dim_value() == 0)
+          return "; the model declares an extent of 0, which stands for any, and may be given as 0";
+    }
+    return "";
+  }
+
   Shape ShapeOfInput(const ir::InputSpec& input) const {
     const auto given = options_.shapes.find(input.name);
     if (given == options_.shapes.end()) {
       if (const std::optional<Shape> fixed = input.Fixed()) return *fixed;
       const std::vector<ir::Dim> extents = input.extents.value_or(std::vector<ir::Dim>{1});
       throw InvalidArgument(StrCat("the input ", input.name, " has the shape ",
-                                   input.ExtentsToString(),
+                                   input.ExtentsToString(), MeaningOfZero(input),
                                    "; give its extents, for instance --shape ", input.name, "=",
                                    StrJoin(extents, ",", [](std::string* out, const ir::Dim& e) {
                                      StrAppend(out, e.is_static() ? e.value() : 1);
@@ -282,19 +294,22 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
       !model.ParseFromString(stripped->bytes))
     throw DataLoss(StrCat(source, " is not a complete ONNX model (", bytes.size(), " bytes)"));
   if (!model.has_graph()) throw DataLoss(StrCat(source, " holds no graph"));
+  ExternalData files(folder);
+  MakePlain(model.mutable_graph(), &files);
+  for (onnx::FunctionProto& function : *model.mutable_functions()) MakePlain(&function, &files);
   state->opset = OpsetOf(model.opset_import(), 0, source);
   state->functions = LocalFunctions(model, state->opset);
   state->missing = MissingOperators(model.graph(), state->functions, source);
   SortNodes(model.mutable_graph());
-  ExternalData files(folder);
   for (int i = 0; i < model.graph().initializer_size(); ++i) {
     onnx::TensorProto& tensor = *model.mutable_graph()->mutable_initializer(i);
     const std::string what = StrCat("the initializer ", tensor.name());
     std::optional<RawData> raw;
+    const auto at = static_cast<std::size_t>(i);
     if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
       raw = files.Of(tensor, what);
-    } else if (const auto& data = stripped->raw.at(static_cast<std::size_t>(i))) {
-      raw = {*data, nullptr};
+    } else if (at < stripped->raw.size() && stripped->raw[at]) {
+      raw = {*stripped->raw[at], nullptr};
       if (file != nullptr) raw->forget = [&](std::string_view part) { file->Forget(part); };
     }
     const NDArray array = ToNDArray(tensor, what, raw);

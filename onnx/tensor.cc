@@ -123,15 +123,19 @@ std::vector<double> NumbersOf(const NDArray& array) {
 
 namespace {
 
+std::size_t CheckedBytes(const Shape& shape, DataType dtype, const std::string& what) {
+  try {
+    return NumBytes(shape, dtype);
+  } catch (const Error& error) {
+    throw InvalidArgument(StrCat(what, ": ", error.message()));
+  }
+}
+
 // A tensor of a type that a wider one carries. The typed field has a number for each byte.
 NDArray UnpackedOf(const TensorProto& tensor, const NarrowType& type, const std::string& what,
                    const std::optional<RawData>& raw) {
   const Shape shape(tensor.dims().begin(), tensor.dims().end());
-  try {
-    NumBytes(shape, type.carrier);
-  } catch (const Error& error) {
-    throw InvalidArgument(StrCat(what, ": ", error.message()));
-  }
+  CheckedBytes(shape, type.carrier, what);
   std::string made;
   std::string_view bytes = raw ? raw->bytes : std::string_view(tensor.raw_data());
   if (!raw && !tensor.has_raw_data()) {
@@ -147,6 +151,14 @@ NDArray UnpackedOf(const TensorProto& tensor, const NarrowType& type, const std:
 
 }  // namespace
 
+std::size_t RawBytesOf(const TensorProto& tensor, const std::string& what) {
+  const Shape shape(tensor.dims().begin(), tensor.dims().end());
+  const NarrowType* narrow = FindNarrowType(tensor.data_type());
+  if (narrow == nullptr) return CheckedBytes(shape, ToDataType(tensor.data_type(), what), what);
+  CheckedBytes(shape, narrow->carrier, what);
+  return static_cast<std::size_t>(narrow->BytesOf(NumElements(shape)));
+}
+
 NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
                   const std::optional<RawData>& raw) {
   if (tensor.data_location() == TensorProto::EXTERNAL && !raw)
@@ -156,12 +168,7 @@ NDArray ToNDArray(const TensorProto& tensor, const std::string& what,
     return UnpackedOf(tensor, *narrow, what, raw);
   const DataType dtype = ToDataType(tensor.data_type(), what);
   const Shape shape(tensor.dims().begin(), tensor.dims().end());
-  std::size_t all_bytes = 0;
-  try {
-    all_bytes = NumBytes(shape, dtype);
-  } catch (const Error& error) {
-    throw InvalidArgument(StrCat(what, ": ", error.message()));
-  }
+  const std::size_t all_bytes = CheckedBytes(shape, dtype, what);
   // Memory is taken only after the data is known to be there.
   const bool is_raw = raw || tensor.has_raw_data();
   const std::string_view bytes = raw ? raw->bytes : std::string_view(tensor.raw_data());

@@ -30,6 +30,9 @@ struct RawData {
 NDArray ToNDArray(const onnx::TensorProto& tensor, const std::string& what,
                   const std::optional<RawData>& raw = std::nullopt);
 
+// How many bytes the type and the shape take as raw data. Throws as ToNDArray.
+std::size_t RawBytesOf(const onnx::TensorProto& tensor, const std::string& what);
+
 // The elements as doubles: 64-bit integers beyond 2^53 are rounded.
 std::vector<double> NumbersOf(const NDArray& array);
 

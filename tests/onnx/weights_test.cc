@@ -3,6 +3,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include <unistd.h>
@@ -186,6 +187,123 @@ TEST_F(WeightsTest, BytesWithoutAFileHaveNoOtherFiles) {
   const auto module = ImportOnnx(model.SerializeAsString(), {});
   EXPECT_EQ(module.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(module.status().message()), HasSubstr("keeps its data in another file"));
+}
+
+TEST_F(WeightsTest, WithoutALengthAsManyBytesAreReadAsTheShapeTakes) {
+  onnx::ModelProto model = Model();
+  Write("both.bin", BytesOf(A()) + BytesOf(B()));
+  Move(&model, 0, {{"location", "both.bin"}});
+  Move(&model, 1, {{"location", "both.bin"}, {"offset", StrCat(A().bytes())}});
+  ExpectRight(ValueOrThrow(Load(model)));
+}
+
+TEST_F(WeightsTest, ThoseOfAnAttributeMayBeInAnotherFile) {
+  onnx::ModelProto model = Model();
+  Write("a.bin", BytesOf(A()));
+  Move(&model, 0, {{"location", "a.bin"}});
+  onnx::GraphProto* graph = model.mutable_graph();
+  onnx::NodeProto constant;
+  constant.set_op_type("Constant");
+  constant.add_output(graph->initializer(0).name());
+  onnx::AttributeProto* value = constant.add_attribute();
+  value->set_name("value");
+  value->set_type(onnx::AttributeProto::TENSOR);
+  *value->mutable_t() = graph->initializer(0);
+  graph->mutable_initializer()->DeleteSubrange(0, 1);
+  *graph->add_node() = constant;
+  ExpectRight(ValueOrThrow(Load(model)));
+}
+
+TEST_F(WeightsTest, ThoseOfAGraphInsideMayBeInAnotherFile) {
+  onnx::ModelProto model = Model();
+  Write("a.bin", BytesOf(A()));
+  Move(&model, 0, {{"location", "a.bin"}});
+  // If (true) then a, else x.
+  onnx::GraphProto* graph = model.mutable_graph();
+  const onnx::TensorProto a = graph->initializer(0);
+  graph->mutable_initializer()->DeleteSubrange(0, 1);
+  onnx::TensorProto* flag = graph->add_initializer();
+  flag->set_name("flag");
+  flag->set_data_type(onnx::TensorProto::BOOL);
+  flag->add_int32_data(1);
+  onnx::NodeProto branch;
+  branch.set_op_type("If");
+  branch.add_input("flag");
+  branch.add_output(a.name());
+  for (const char* name : {"then_branch", "else_branch"}) {
+    onnx::AttributeProto* attribute = branch.add_attribute();
+    attribute->set_name(name);
+    attribute->set_type(onnx::AttributeProto::GRAPH);
+    onnx::GraphProto* inner = attribute->mutable_g();
+    *inner->add_initializer() = a;
+    inner->mutable_initializer(0)->set_name("inner");
+    onnx::NodeProto* copy = inner->add_node();
+    copy->set_op_type("Identity");
+    copy->add_input("inner");
+    copy->add_output("copied");
+    inner->add_output()->set_name("copied");
+  }
+  *graph->add_node() = branch;
+  ExpectRight(ValueOrThrow(Load(model)));
+}
+
+// The elements other than 0, by flat indices or by an index for each axis.
+onnx::SparseTensorProto SparseOf(const NDArray& array, bool by_axis) {
+  onnx::SparseTensorProto sparse;
+  std::vector<float> values;
+  std::vector<std::int64_t> indices;
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    if (array.data<float>()[i] == 0) continue;
+    values.push_back(array.data<float>()[i]);
+    indices.push_back(i);
+  }
+  const auto count = static_cast<std::int64_t>(values.size());
+  ToTensorProto(NDArray::FromVector<float>({count}, values), "", sparse.mutable_values());
+  const Shape shape = by_axis ? Shape{count, 1} : Shape{count};
+  ToTensorProto(NDArray::FromVector<std::int64_t>(shape, indices), "", sparse.mutable_indices());
+  for (const std::int64_t extent : array.shape()) sparse.add_dims(extent);
+  return sparse;
+}
+
+// The model with a sparse tensor in the place of its first initializer.
+onnx::ModelProto SparseModel(const onnx::SparseTensorProto& sparse) {
+  onnx::ModelProto model = Model();
+  onnx::GraphProto* graph = model.mutable_graph();
+  *graph->add_sparse_initializer() = sparse;
+  graph->mutable_sparse_initializer(0)->mutable_values()->set_name(graph->initializer(0).name());
+  graph->mutable_initializer()->DeleteSubrange(0, 1);
+  return model;
+}
+
+TEST_F(WeightsTest, SparseOnesAreTheDenseOnesThatTheyStandFor) {
+  for (const bool by_axis : {false, true})
+    ExpectRight(ValueOrThrow(Load(SparseModel(SparseOf(A(), by_axis)))));
+}
+
+TEST_F(WeightsTest, SparseOnesThatAreNoneAreRefusedByName) {
+  const auto refused = [&](const std::function<void(onnx::SparseTensorProto*)>& change) {
+    onnx::SparseTensorProto sparse = SparseOf(A(), false);
+    change(&sparse);
+    const auto module = Load(SparseModel(sparse));
+    EXPECT_EQ(module.status().code(), absl::StatusCode::kInvalidArgument) << module.status();
+    EXPECT_THAT(std::string(module.status().message()), HasSubstr("c0"));
+    return std::string(module.status().message());
+  };
+  const auto with_indices = [](const std::vector<std::int64_t>& indices) {
+    return [indices](onnx::SparseTensorProto* sparse) {
+      const auto count = static_cast<std::int64_t>(indices.size());
+      sparse->mutable_indices()->Clear();
+      sparse->mutable_values()->Clear();
+      ToTensorProto(NDArray::FromVector({count}, indices), "", sparse->mutable_indices());
+      ToTensorProto(NDArray::Zeros({count}, Float32), "", sparse->mutable_values());
+    };
+  };
+  EXPECT_THAT(refused(with_indices({3, 48})), HasSubstr("the index 48 along an axis of 48"));
+  EXPECT_THAT(refused(with_indices({-1})), HasSubstr("the index -1"));
+  EXPECT_THAT(refused(with_indices({3, 3})), HasSubstr("do not ascend"));
+  EXPECT_THAT(refused([](auto* sparse) { sparse->add_dims(std::int64_t{1} << 40); }),
+              HasSubstr("a constant of"));
+  EXPECT_THAT(refused([](auto* sparse) { sparse->set_dims(0, -3); }), HasSubstr("extent -3"));
 }
 
 // What is forgotten is overwritten here: a file would be read again, and its bytes are the same.
