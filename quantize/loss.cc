@@ -1,6 +1,8 @@
 #include "tenon/quantize/loss.h"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 
@@ -13,14 +15,26 @@ struct Sums {
   double difference = 0, standard = 0;
 };
 
+// bfloat16 is the upper half of a float32.
+double RealOf(std::uint16_t bfloat) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bfloat) << 16U);
+}
+template <typename T>
+double RealOf(T number) {
+  return static_cast<double>(number);
+}
+
+// Equal elements differ by nothing, also where both are infinite or no numbers; these have no size
+// with which a difference could be compared.
 template <typename T>
 void AddSquares(const NDArray& candidate, const NDArray& standard, Sums* sums) {
-  const T* a = candidate.data<T>();
-  const T* b = standard.data<T>();
+  const auto* a = static_cast<const T*>(candidate.raw());
+  const auto* b = static_cast<const T*>(standard.raw());
   for (std::int64_t i = 0; i < standard.size(); ++i) {
-    const double d = static_cast<double>(a[i]) - static_cast<double>(b[i]);
-    sums->difference += d * d;
-    sums->standard += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+    const double got = RealOf(a[i]), wanted = RealOf(b[i]);
+    if (std::isfinite(wanted)) sums->standard += wanted * wanted;
+    if (got == wanted || (std::isnan(got) && std::isnan(wanted))) continue;
+    sums->difference += (got - wanted) * (got - wanted);
   }
 }
 
@@ -56,13 +70,17 @@ std::vector<double> LossOf(const runtime::Executable& candidate,
     is_norm.resize(expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const DataType dtype = expected[i].dtype();
-      is_norm[i] = dtype == Float32 || dtype == Float64;
+      is_norm[i] = dtype.is_float();
       if (results[i].shape() != expected[i].shape()) {
         sums[i].difference = std::numeric_limits<double>::infinity();
       } else if (dtype == Float32) {
         AddSquares<float>(results[i], expected[i], &sums[i]);
       } else if (dtype == Float64) {
         AddSquares<double>(results[i], expected[i], &sums[i]);
+      } else if (dtype == Float16) {
+        AddSquares<_Float16>(results[i], expected[i], &sums[i]);
+      } else if (dtype == BFloat16) {
+        AddSquares<std::uint16_t>(results[i], expected[i], &sums[i]);
       } else {
         AddUnequal(results[i], expected[i], &sums[i]);
       }

@@ -11,8 +11,9 @@
 namespace tenon::quantize {
 
 // For each result: of floating point, the Euclidean norm of the difference over that of `standard`,
-// over all samples; of other types, the part of elements that differ. Infinite where a difference
-// is no number. Throws what Run returns.
+// over all samples; of other types, the part of elements that differ. Elements that are infinite or
+// no numbers in both count nothing. Infinite where a difference is no number. Throws what Run
+// returns.
 std::vector<double> LossOf(const runtime::Executable& candidate,
                            const runtime::Executable& standard, const SampleSource& samples);
 
