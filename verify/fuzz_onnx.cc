@@ -25,6 +25,7 @@
 #include "tenon/verify/check/printed_module.h"
 #include "tenon/verify/check/symbolic_onnx.h"
 #include "tenon/verify/check/temporary_folder.h"
+#include "tenon/verify/draw/halves_as_inputs.h"
 #include "tenon/verify/draw/mutate_onnx.h"
 #include "tenon/verify/draw/random_onnx.h"
 #include "tenon/verify/draw/symbolic_module.h"
@@ -39,7 +40,7 @@ using Arrays = std::vector<NDArray>;
 
 constexpr std::chrono::seconds kMaxTime{20};
 // So that models of a seed stay what they were.
-constexpr std::uint64_t kExports = 0xE4, kSymbols = 0x5A;
+constexpr std::uint64_t kExports = 0xE4, kSymbols = 0x5A, kHalves = 0x16;
 // Elements of a value that no machine holds, and of an input that is drawn.
 constexpr std::int64_t kMaxMemory = std::int64_t{1} << 45, kMaxInput = 1 << 17;
 constexpr int kSymbolicPercent = 40;
@@ -214,7 +215,21 @@ class Check {
     if (!words && !options_.dump.empty())
       DumpOnnx(StrCat(options_.dump, "/", seed_), model, *module_, inputs_, *expected);
     if (!words) words = Exported(*expected);
+    if (!words) words = OfInputs(model, *expected);
     return words;
+  }
+
+  // Constants of 16 bits give what inputs of the same values give. Models that must know them are
+  // refused otherwise.
+  std::optional<std::string> OfInputs(const onnx::ModelProto& model, const Arrays& expected) {
+    Random random(seed_ ^ kHalves);
+    if (!random.Chance(40)) return std::nullopt;
+    const auto other = CatchErrors([&] { return HalvesAsInputs(model, *module_, inputs_); });
+    if (!other.ok() || !*other) return std::nullopt;
+    const absl::StatusOr<Arrays> results =
+        CatchErrors([&] { return Interpret((*other)->module, (*other)->inputs); });
+    if (!results.ok()) return std::nullopt;
+    return Differing(*results, expected, "constants of 16 bits as inputs");
   }
 
   // What no memory holds must be refused when it is compiled or run, and never be made smaller.

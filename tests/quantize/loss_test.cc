@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tenon/support/strings.h"
-#include "tenon/tests/strategies/graph_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
 
 namespace tenon::quantize {
 namespace {

@@ -82,14 +82,18 @@ Drawer Pool(bool is_max) {
   };
 }
 
+// Since opset 15 scales and statistics may have types of their own.
 NodeDraft BatchNormalization(Draft& d) {
-  const Value x = d.Any({Float32, Float32, Float64}, 2, 5);
+  const Value x = d.Any({Float32, Float32, Float64, Float16}, 2, 5);
+  const auto type = [&] { return d.opset() >= 15 && d.Chance(25) ? d.Of(kFloats) : x.type; };
+  const DataType of_scale = type(), of_statistics = type();
   Names inputs = {x.name};
-  for (int i = 0; i < 3; ++i) inputs.push_back(d.Tensor(x.type, {x.shape[1]}).name);
+  for (int i = 0; i < 3; ++i)
+    inputs.push_back(d.Tensor(i < 2 ? of_scale : of_statistics, {x.shape[1]}).name);
   // A variance must not be negative.
-  const NDArray variance = RandomArray({x.shape[1]}, x.type, d.random());
+  const NDArray variance = RandomArray({x.shape[1]}, of_statistics, d.random());
   for (std::int64_t i = 0; i < variance.size(); ++i) {
-    auto* last = static_cast<std::uint8_t*>(variance.raw()) + (i + 1) * x.type.bytes() - 1;
+    auto* last = static_cast<std::uint8_t*>(variance.raw()) + (i + 1) * of_statistics.bytes() - 1;
     *last &= 0x7F;
   }
   inputs.push_back(d.Constant(variance).name);
@@ -287,7 +291,10 @@ NodeDraft MaxRoiPool(Draft& d) {
 
 Drawer Loss(bool has_second_result) {
   return [has_second_result](Draft& d) {
-    const Value x = d.Any({Float32, Float32, Float64}, 2, 4);
+    Value x = d.Any({Float32, Float32, Float64, Float16}, 2, 4);
+    // Probabilities of 0, whose logarithms are infinite.
+    if (d.Chance(10))
+      x = d.Constant(WithSpecialValues(RandomArray(x.shape, x.type, d.random()), d.random()));
     Shape target = x.shape;
     target.erase(target.begin() + 1);
     Names inputs = {x.name, d.Places(target, x.shape[1], d.Of(kIndices)).name};

@@ -3,6 +3,7 @@
 #include "tenon/verify/draw/random_onnx.h"
 
 #include <algorithm>
+#include <set>
 
 #include "tenon/onnx/import.h"
 #include "tenon/ops/registry.h"
@@ -181,6 +182,22 @@ void ChooseResults(Draft& d) {
   }
 }
 
+// Takes the names of results away that nobody reads, as exporters do. `random` is a copy: models
+// stay what they were otherwise.
+void LeaveNamesOut(onnx::GraphProto* graph, Random random) {
+  std::set<std::string> read;
+  for (const onnx::NodeProto& node : graph->node())
+    read.insert(node.input().begin(), node.input().end());
+  for (const onnx::ValueInfoProto& output : graph->output()) read.insert(output.name());
+  for (onnx::NodeProto& node : *graph->mutable_node()) {
+    for (int i = 1; i < node.output_size(); ++i) {
+      if (!read.contains(node.output(i)) && random.Chance(50)) node.set_output(i, "");
+    }
+    if (node.op_type() != "BatchNormalization" || !random.Chance(20)) continue;
+    while (node.output_size() < 3) node.add_output("");
+  }
+}
+
 }  // namespace
 
 const DrawerTable& Drawers() {
@@ -228,6 +245,7 @@ onnx::ModelProto RandomOnnx(Random& random, const RandomOnnxOptions& options) {
     for (std::int64_t changes = 1 + random.Below(3); changes > 0; --changes)
       MutateOnnx(&draft.model(), random);
   }
+  LeaveNamesOut(draft.model().mutable_graph(), random);
   return draft.model();
 }
 
