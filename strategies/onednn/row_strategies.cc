@@ -165,10 +165,8 @@ BuildResult BuildLayerNorm(const Group& group) {
 
 void AttachRowStrategies(ops::OpRegistry& registry) {
   const auto attach = [&](const char* name, const auto& refusal, const auto& build) {
-    registry.Definition(name).SetColumn(Strategy{{OnTarget({.name = "onednn",
-                                                            .maker = Maker::kOneDnn,
-                                                            .refusal = refusal,
-                                                            .build = build})}});
+    registry.Definition(name).SetColumn(Strategy{{OnTarget(
+        {.name = "onednn", .maker = Maker::kOneDnn, .refusal = refusal, .build = build})}});
   };
   for (const char* name :
        {"nn.max_pool2d", "nn.avg_pool2d", "nn.global_max_pool2d", "nn.global_avg_pool2d"})
