@@ -56,7 +56,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
   static const auto& insides =
       *new std::map<std::string, std::map<std::string, std::set<std::string>>>{
           {"compiler",
-           {{"", {"compile.h", "lower_program.h"}},
+           {{"", {"compile.h", "lower_program.h", "remade_kernels.h"}},
             {"control", {"plan", "symbolic"}},
             {"export", {}},
             {"plan", {}},
@@ -111,7 +111,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
             {"pattern", {"fusion"}},
             {"precision", {}},
             {"quantize", {"simplify"}},
-            {"simplify", {}}}},
+            {"simplify", {"precision"}}}},
           {"strategies",
            {{"",
              {"auto_schedule.h", "built.h", "config.h", "generic_schedule.h", "lower_function.h",
