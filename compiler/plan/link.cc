@@ -15,11 +15,11 @@ using Ready = std::vector<Callable>;
 
 bool IsReady(const Ready& ready, std::size_t i) { return i < ready.size() && ready[i] != nullptr; }
 
-void CheckArrays(const Lowered& lowered) {
+void CheckArrays(const Lowered& lowered, const Ready& ready) {
   for (const runtime::Node& node : lowered.plan.nodes) {
-    if (node.kind != runtime::NodeKind::kKernel) continue;
-    const LoweredKernel& kernel = lowered.kernels[static_cast<std::size_t>(node.kernel)];
-    const auto* function = std::get_if<loop::Function>(&kernel.choice.built.kernel);
+    const auto index = static_cast<std::size_t>(node.kernel);
+    if (node.kind != runtime::NodeKind::kKernel || IsReady(ready, index)) continue;
+    const auto* function = std::get_if<loop::Function>(&lowered.kernels[index].choice.built.kernel);
     CheckInvariant(
         function == nullptr || node.inputs.size() + node.outputs.size() == function->buffers.size(),
         "a kernel is called with all of its arrays");
@@ -28,7 +28,7 @@ void CheckArrays(const Lowered& lowered) {
 
 void AddFunctions(const Lowered& lowered, const Ready& ready,
                   std::vector<loop::Function>* functions) {
-  CheckArrays(lowered);
+  CheckArrays(lowered, ready);
   std::vector<std::string> places;
   for (std::size_t i = 0; i < lowered.kernels.size(); ++i) {
     if (IsReady(ready, i)) continue;
