@@ -1,9 +1,7 @@
 #include "tenon/compiler/dynamic_model.h"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -38,19 +36,10 @@ void Check(const DynamicModel::Options& options) {
   }
 }
 
-// What the module declares of its variables.
-std::vector<ExtentCondition> LimitsOf(const ir::Module& typed) {
-  std::vector<ExtentCondition> limits;
-  std::ranges::copy_if(
-      passes::ConditionsOf(typed), std::back_inserter(limits),
-      [](const ExtentCondition& condition) { return condition.needed_by == passes::kLimitsOwner; });
-  return limits;
-}
-
 // What hot shapes are compiled from, and how runs are told from each other.
 struct Hot {
   Hot(ir::Module module, const Executable& common, const DynamicModel::Options& options)
-      : symbols(common.inputs(), LimitsOf(module)),
+      : symbols(common.inputs(), passes::DeclaredLimits(module.Main())),
         shapes({.after = options.hot_after, .most = options.hot_shapes},
                [module = std::move(module), compile = options.compile](const Dim::Values& extents) {
                  return Compile(compiler::WithExtents(module, extents).module, compile);

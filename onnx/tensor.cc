@@ -1,13 +1,13 @@
 #include "tenon/onnx/tensor.h"
 
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <utility>
 
 #include "tenon/onnx/narrow_type.h"
 #include "tenon/support/alignment.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/bfloat16.h"
 #include "tenon/support/error.h"
 #include "tenon/support/on_threads.h"
 #include "tenon/support/strings.h"
@@ -94,12 +94,10 @@ std::vector<double> ReadAs(const NDArray& array) {
   return numbers;
 }
 
-// bfloat16 is the upper half of a float32.
 std::vector<double> ReadBFloat16(const NDArray& array) {
   const auto* first = static_cast<const std::uint16_t*>(array.raw());
   std::vector<double> numbers;
-  for (std::int64_t i = 0; i < array.size(); ++i)
-    numbers.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(first[i]) << 16U));
+  for (std::int64_t i = 0; i < array.size(); ++i) numbers.push_back(FromBFloat16(first[i]));
   return numbers;
 }
 

@@ -1,11 +1,11 @@
 #include "tenon/quantize/loss.h"
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
+#include "tenon/support/bfloat16.h"
 #include "tenon/support/error.h"
 
 namespace tenon::quantize {
@@ -15,10 +15,7 @@ struct Sums {
   double difference = 0, standard = 0;
 };
 
-// bfloat16 is the upper half of a float32.
-double RealOf(std::uint16_t bfloat) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bfloat) << 16U);
-}
+double RealOf(std::uint16_t bfloat) { return FromBFloat16(bfloat); }
 template <typename T>
 double RealOf(T number) {
   return static_cast<double>(number);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "tenon/support/bfloat16.h"
 #include "tenon/support/real_text.h"
 #include "tenon/support/strings.h"
 
@@ -24,9 +25,6 @@ auto WithInteger(DataType dtype, Visit visit) -> decltype(visit(std::int64_t{}))
   return std::nullopt;
 }
 
-float FromBFloat16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
-}
 // To the nearest, ties to even.
 std::uint16_t ToBFloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "tenon/support/bfloat16.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/host_function.h"
@@ -43,7 +44,7 @@ double ToDouble(T v) {
   if constexpr (std::is_same_v<T, float>) {
     return Widened(v);
   } else if constexpr (std::is_same_v<T, BFloat>) {
-    return Widened(std::bit_cast<float>(std::uint32_t{v.bits} << 16));
+    return Widened(FromBFloat16(v.bits));
   } else {
     return static_cast<double>(v);
   }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 
+#include "tenon/support/bfloat16.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -24,8 +25,7 @@ double FloatAt(const NDArray& array, std::int64_t i) {
     return static_cast<double>(static_cast<const _Float16*>(array.raw())[at]);
   }
   CheckInvariant(array.dtype() == BFloat16, "there are four floating types");
-  const std::uint32_t bits = static_cast<const std::uint16_t*>(array.raw())[at];
-  return static_cast<double>(std::bit_cast<float>(bits << 16));
+  return static_cast<double>(FromBFloat16(static_cast<const std::uint16_t*>(array.raw())[at]));
 }
 
 void SetFloat(const NDArray& array, std::int64_t i, double value) {
