@@ -85,7 +85,7 @@ std::uint64_t Hash(const Value& value, std::uint64_t seed) {
     }
     std::uint64_t operator()(double v) const {
       if (std::isnan(v)) return CombineHash(seed, 1);
-      return CombineHash(seed, std::bit_cast<std::uint64_t>(v == 0 ? 0.0 : v));
+      return CombineHash(seed, std::bit_cast<std::uint64_t>(v));
     }
     std::uint64_t operator()(const std::string& v) const { return HashBytes(v, seed); }
     std::uint64_t operator()(DataType v) const { return HashBytes(v.ToString(), seed); }

@@ -61,6 +61,7 @@ class Solver : private TypeFacts {
         .constraints = constraints_,
         .globals = globals_,
         .type_of = [&](const Expr& e) -> const Type& { return TypeOf(e); }};
+    if (found.errors.empty()) found = TooManyParts(inferred);
     if (found.errors.empty()) found = UnknownTypes(inferred);
     if (found.errors.empty()) found = UncountableTypes(inferred);
     if (!found.errors.empty()) throw found.AsOne();

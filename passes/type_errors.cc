@@ -1,5 +1,7 @@
 #include "tenon/passes/type_errors.h"
 
+#include <unordered_map>
+
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
 #include "tenon/support/strings.h"
@@ -56,7 +58,51 @@ bool CallsItself(const std::string& name, const Expr& function) {
   return calls;
 }
 
+// Counts the parts of types. A type that many types hold is walked once.
+class PartCounter {
+ public:
+  std::size_t Count(const Type& type) {
+    if (!type || type.As<ir::TensorTypeNode>() != nullptr) return 1;
+    const auto known = counts_.find(type.get());
+    if (known != counts_.end()) return known->second;
+    std::size_t parts = 1;
+    const auto add = [&](const std::vector<Type>& types) {
+      for (const Type& part : types) parts += Count(part);
+    };
+    if (const auto* tuple = type.As<TupleTypeNode>()) add(tuple->fields);
+    if (const auto* reference = type.As<ir::RefTypeNode>()) parts += Count(reference->value);
+    if (const auto* function = type.As<FuncTypeNode>()) {
+      add(function->params);
+      parts += Count(function->result);
+    }
+    counts_.emplace(type.get(), parts);
+    return parts;
+  }
+
+ private:
+  std::unordered_map<const ir::TypeNode*, std::size_t> counts_;
+};
+
 }  // namespace
+
+TypeErrors TooManyParts(const InferredTypes& inferred) {
+  constexpr std::size_t kMaxParts = 4'000'000;
+  TypeErrors found;
+  PartCounter counter;
+  std::size_t parts = 0;
+  for (const std::vector<Expr>* all : {&inferred.vars, &inferred.constraints}) {
+    for (const Expr& e : *all) {
+      parts += counter.Count(inferred.type_of(e));
+      if (parts <= kMaxParts) continue;
+      found.errors.push_back(InvalidArgument(StrCat("the types of all values together have more "
+                                                    "than ",
+                                                    kMaxParts, " parts"))
+                                 .At(e.span()));
+      return found;
+    }
+  }
+  return found;
+}
 
 TypeErrors UnknownTypes(const InferredTypes& inferred) {
   constexpr std::size_t kMaxErrors = 20;

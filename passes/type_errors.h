@@ -31,6 +31,10 @@ struct InferredTypes {
   std::function<const ir::Type&(const ir::Expr&)> type_of;
 };
 
+// The value with which the types of a module become too many. Passes walk the type of each value,
+// so the sum bounds their work, where one value that many others read may have a large type.
+TypeErrors TooManyParts(const InferredTypes& inferred);
+
 // Names the expressions that block: variables first, then functions that call themselves, then the
 // first call whose inputs are known.
 TypeErrors UnknownTypes(const InferredTypes& inferred);

@@ -1,5 +1,8 @@
 #include "tenon/c_api/node/call.h"
 
+#include <memory>
+#include <unordered_set>
+
 namespace tenon::node {
 namespace {
 
@@ -7,13 +10,30 @@ constexpr const char* kKinds[] = {"an expression", "a module", "an executable"};
 // Integers that a number of JavaScript holds.
 constexpr double kMaxInteger = 9007199254740991;
 
+struct Handle;
+// The handles of one environment of Node.js. An external of another addon is none of them.
+using LiveHandles = std::unordered_set<const Handle*>;
+
 struct Handle {
   Kind kind;
   void* value;
+  std::shared_ptr<LiveHandles> live;  // Node.js may free the environment's data first
 };
+
+std::shared_ptr<LiveHandles> LiveHandlesOf(napi_env env) {
+  using Shared = std::shared_ptr<LiveHandles>;
+  void* data = nullptr;
+  if (napi_get_instance_data(env, &data) == napi_ok && data != nullptr)
+    return *static_cast<Shared*>(data);
+  auto made = std::make_unique<Shared>(std::make_shared<LiveHandles>());
+  const auto free = [](napi_env, void* shared, void*) { delete static_cast<Shared*>(shared); };
+  Require(napi_set_instance_data(env, made.get(), free, nullptr), "no handles can be kept");
+  return *made.release();
+}
 
 void Free(napi_env, void* data, void*) {
   auto* handle = static_cast<Handle*>(data);
+  handle->live->erase(handle);
   switch (handle->kind) {
     case Kind::kExpr:
       tenon_expr_free(static_cast<TenonExpr*>(handle->value));
@@ -125,13 +145,14 @@ void* Call::Held(napi_value value, Kind kind) const {
   const bool is_external = TypeOf(env_, value) == napi_external &&
                            napi_get_value_external(env_, value, &data) == napi_ok;
   const auto* handle = static_cast<Handle*>(data);
-  if (!is_external || handle->kind != kind)
+  if (!is_external || !LiveHandlesOf(env_)->contains(handle) || handle->kind != kind)
     throw Refusal{std::string("an argument must be ") + kKinds[static_cast<int>(kind)]};
   return handle->value;
 }
 
 napi_value Call::External(void* value, Kind kind) const {
-  auto* handle = new Handle{kind, value};
+  auto* handle = new Handle{kind, value, LiveHandlesOf(env_)};
+  handle->live->insert(handle);
   napi_value result = nullptr;
   if (napi_create_external(env_, handle, Free, nullptr, &result) == napi_ok) return result;
   Free(env_, handle, nullptr);

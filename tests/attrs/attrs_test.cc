@@ -348,10 +348,10 @@ TEST(AttrsEqualityTest, NanEqualsNanOfAnyPayloadAndHashesAlike) {
   EXPECT_FALSE(a == Attrs::Make(MixedAttrs{.scale = 0}));
 }
 
-TEST(AttrsEqualityTest, EqualZerosHashAlike) {
+TEST(AttrsEqualityTest, ZerosOfEitherSignDiffer) {
   const Attrs a = Attrs::Make(MixedAttrs{.scale = 0.0}), b = Attrs::Make(MixedAttrs{.scale = -0.0});
-  EXPECT_TRUE(a == b);
-  EXPECT_EQ(a.Hash(), b.Hash());
+  EXPECT_FALSE(a == b);
+  EXPECT_NE(a.Hash(), b.Hash());
 }
 
 TEST(AttrsEqualityTest, ValuesOfDifferentKindsDiffer) {

@@ -262,6 +262,14 @@ TEST(InferTypeErrorTest, AValueThatDoublesAtEachStepIsRefused) {
   EXPECT_THAT(InferError(text + "  %39\n}").what(),
               HasSubstr("a type has more than 1000000 parts"));
 }
+TEST(InferTypeErrorTest, ManyReadersOfALargeTupleAreRefused) {
+  std::string text = "def @main(%x: int32) {\n  %0 = (%x, %x);\n";
+  for (int i = 1; i < 18; ++i) StrAppend(&text, "  %", i, " = (%", i - 1, ", %", i - 1, ");\n");
+  for (int i = 18; i < 218; ++i)
+    StrAppend(&text, "  %", i, " = %17.0;\n  let %v", i, " = %", i, ";\n");
+  EXPECT_THAT(InferError(text + "  %x\n}").what(),
+              HasSubstr("the types of all values together have more than 4000000 parts"));
+}
 TEST(InferTypeErrorTest, AValueThatNestsWithoutEndIsRefused) {
   std::string text = "def @main(%x: int32) {\n  %0 = (%x,);\n";
   for (int i = 1; i < 100'000; ++i) StrAppend(&text, "  %", i, " = (%", i - 1, ",);\n");
