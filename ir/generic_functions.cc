@@ -16,6 +16,8 @@ namespace {
 
 // A few bytes of text can ask for any number.
 constexpr std::size_t kMaxInstances = 10000;
+// Of all copies together, which are as many as calls by as large as functions.
+constexpr std::size_t kMaxExpressions = 1 << 20;
 
 using Instances = std::map<std::string, std::string>;  // by generic function
 
@@ -26,12 +28,14 @@ struct Task {
   Instances inside;
 };
 
-Expr Copy(const Expr& function) {
+// Adds the number of its expressions to `size`.
+Expr Copy(const Expr& function, std::size_t* size) {
   ExprMap fresh;
   const auto renew = [&](const Expr& var) {
     fresh.emplace(var, Var::Make(Var(var).name(), Var(var).type_annotation(), var.span()));
   };
   VisitPostOrder(function, [&](const Expr& e) {
+    ++*size;
     if (const auto* let = e.As<LetNode>()) renew(let->var);
     if (const auto* inner = e.As<FunctionNode>()) {
       for (const Expr& param : inner->params) renew(param);
@@ -50,7 +54,7 @@ Module WithInstances(const Module& module, const std::set<std::string>& generics
   ModuleBuilder builder = ModuleBuilder::WithoutFunctions(module);
   std::deque<Task> tasks;
   std::map<std::string, int> numbers;
-  std::size_t made = 0;
+  std::size_t made = 0, expressions = 0;
   for (const auto& [name, function] : module.functions()) {
     if (!generics.contains(name)) tasks.push_back({name, function, {}});
   }
@@ -75,7 +79,12 @@ Module WithInstances(const Module& module, const std::set<std::string>& generics
         } while (module.Find(instance));
         Instances chain = task.inside;
         chain.emplace(global->name, instance);
-        tasks.push_back({instance, Copy(module.Get(global->name)), std::move(chain)});
+        tasks.push_back({instance, Copy(module.Get(global->name), &expressions), std::move(chain)});
+        if (expressions > kMaxExpressions)
+          throw InvalidArgument(
+              StrCat("the copies of functions with type parameters have more than ",
+                     kMaxExpressions, " expressions"))
+              .At(e.span());
       }
       return Call::Make(GlobalVar::Make(instance, call->callee.span()), call->args, call->attrs,
                         e.span());

@@ -114,7 +114,8 @@ std::int64_t Wrap(DataType type, std::int64_t value) {
                        : static_cast<std::int64_t>(moved >> shift);
 }
 
-double Nearest(DataType type, double value) {
+double Nearest(DataType given, double value) {
+  const DataType type = given.element();
   if (type == Float32) return static_cast<float>(value);
   if (type == Float64) return value;
   if (type.code() == TypeCode::kFloat && type.bits() == 16)

@@ -5,7 +5,7 @@
 //   def @f(%x: Tensor[(#c, 4), float32]) -> Tensor[(#c + 1, 4), float32]
 //   @f(%y) of %y: Tensor[(2*n, 4), float32]    // Tensor[(2*n + 1, 4), float32]
 //
-// Only files inside passes/ include this header.
+// The reader of Relax text, which types calls as it reads them, includes this header, too.
 #ifndef TENON_PASSES_CALL_TYPES_H_
 #define TENON_PASSES_CALL_TYPES_H_
 

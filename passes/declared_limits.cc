@@ -14,24 +14,41 @@ namespace {
 
 using Kind = ExtentCondition::Kind;
 
+// The text with blanks in place of names in quotes, which may have any characters.
+std::string WithoutQuoted(const std::string& text) {
+  std::string plain = text;
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      is_quoted = !is_quoted;
+    } else if (is_quoted) {
+      plain[i] = ' ';
+      if (text[i] == '\\' && i + 1 < text.size()) plain[++i] = ' ';
+    }
+  }
+  return plain;
+}
+
 // The parts of a text between commas outside of parentheses.
 std::vector<std::string> PartsOf(const std::string& text) {
+  const std::string plain = WithoutQuoted(text);
   std::vector<std::string> parts(1);
   int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (c == ',' && depth == 0) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += plain[i] == '(' ? 1 : plain[i] == ')' ? -1 : 0;
+    if (plain[i] == ',' && depth == 0) {
       parts.emplace_back();
     } else {
-      parts.back() += c;
+      parts.back() += text[i];
     }
   }
   return parts;
 }
 
 ExtentCondition LimitOf(const std::string& text, const ir::ExtentOfName& meaning) {
+  const std::string plain = WithoutQuoted(text);
   for (const char* sign : {"<=", ">=", "=="}) {
-    const std::size_t at = text.find(sign);
+    const std::size_t at = plain.find(sign);
     if (at == std::string::npos) continue;
     const auto side = [&](const std::string& extent) {
       const std::vector<Dim> read = ir::ParseExtents(StrCat("(", extent, ")"), meaning);

@@ -20,9 +20,14 @@ bool IsQuantized(const ir::Expr& e) {
   return call != nullptr && call->op() != nullptr && call->op()->name.starts_with("qnn.");
 }
 
+// References are read and written outside of kernels.
 bool CallsOperator(const ir::Expr& e) {
   const auto* call = e.As<ir::CallNode>();
-  return call != nullptr && call->op() != nullptr;
+  if (call == nullptr || call->op() == nullptr) return false;
+  const auto is_reference = [](const ir::Expr& value) {
+    return value.checked_type().As<ir::RefTypeNode>() != nullptr;
+  };
+  return !is_reference(e) && std::ranges::none_of(call->args, is_reference);
 }
 
 // Whether no expression that `enter` leads to is one of `those`.

@@ -17,7 +17,7 @@ namespace tenon::passes {
 enum class Fact : std::uint8_t {
   kTyped,        // every expression has its checked type
   kUnquantized,  // no call of a quantised operator (qnn.*)
-  kFused,        // @main calls operators only inside primitive functions
+  kFused,        // @main calls operators only in primitive functions, except on references
 };
 inline constexpr std::array kAllFacts = {Fact::kTyped, Fact::kUnquantized, Fact::kFused};
 

@@ -10,10 +10,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/module_builder.h"
 #include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
@@ -31,8 +34,8 @@ using ir::FunctionNode;
 // The most calls of literals inside each other. Types bound their number, but they need not be
 // known yet.
 constexpr int kMaxLiterals = 1000;
-// The most expressions of inlined bodies: functions that call each other twice double with each
-// level.
+// The most expressions of inlined bodies, of functions and of literals: those that call each other
+// twice double with each level.
 constexpr std::size_t kMaxInlined = 1 << 20;
 
 std::vector<std::string> GlobalsOf(const Expr& function) {
@@ -109,6 +112,32 @@ void FindBound(Frame* frame) {
     }
   }
   frame->nodes = std::move(nodes);
+}
+
+// The variables of extents that stand for those of the arguments in each call (call_types.h). None
+// where a parameter is not declared, and of a branch that OutlineBranches made a function.
+std::set<std::string> OwnExtents(const FunctionNode& function) {
+  std::set<std::string> own;
+  if (function.HasAttr(kOutlined)) return own;
+  for (const Expr& param : function.params) {
+    const ir::Type declared = ir::Var(param).type_annotation();
+    for (const ir::Type& leaf : ir::Flatten(declared)) {
+      const auto* tensor = leaf.As<ir::TensorTypeNode>();
+      if (tensor == nullptr ||
+          std::ranges::any_of(tensor->shape, [](const Dim& dim) { return dim.is_any(); }))
+        return {};
+    }
+    own.merge(ir::SymbolsOf(declared));
+  }
+  return own;
+}
+
+// What is declared of a variable inside, where it holds in any call. Otherwise its value says it.
+ir::Type InAnyCall(const ir::Type& declared, const std::set<std::string>& own) {
+  const std::set<std::string> symbols = ir::SymbolsOf(declared);
+  const bool has_own =
+      std::ranges::any_of(symbols, [&](const std::string& symbol) { return own.contains(symbol); });
+  return has_own ? ir::Type() : declared;
 }
 
 class Inliner {
@@ -254,14 +283,8 @@ class Inliner {
       const auto& callee = *module_.Get(name).As<FunctionNode>();
       called_.insert(name);
       if (!callee.HasAttr("Compiler") || rule_ == InlineRule::kAll) {
-        Frame inlined = OfCall(callee, *call, frame.literals);
-        num_inlined_ += inlined.nodes.size();
-        if (num_inlined_ > kMaxInlined)
-          throw InvalidArgument(StrCat("the calls of @", name,
-                                       " and other functions become more than ", kMaxInlined,
-                                       " expressions when they are inlined"))
-              .At(original.span());
-        return inlined;
+        return Counted(OfCall(callee, *call, frame.literals, OwnExtents(callee)), "@" + name,
+                       original);
       }
       const auto flat = flat_.find(name);
       if (flat == flat_.end()) return OfFunction(name);
@@ -276,10 +299,21 @@ class Inliner {
         throw InvalidArgument(
             StrCat("functions are handed to functions in more than ", kMaxLiterals, " levels"))
             .At(original.span());
-      return OfCall(*literal, *call, frame.literals + 1);
+      return Counted(OfCall(*literal, *call, frame.literals + 1, {}), "a function literal",
+                     original);
     }
     Finish(frame, e);
     return std::nullopt;
+  }
+
+  // The frame of `call`, which calls `name`. Throws when there are too many expressions.
+  Frame Counted(Frame inlined, const std::string& name, const Expr& call) {
+    num_inlined_ += inlined.nodes.size();
+    if (num_inlined_ > kMaxInlined)
+      throw InvalidArgument(StrCat("the calls of ", name, " and other functions become more than ",
+                                   kMaxInlined, " expressions when they are inlined"))
+          .At(call.span());
+    return inlined;
   }
 
   bool HoldsFunction(const Expr& value) const {
@@ -315,13 +349,15 @@ class Inliner {
     return frame;
   }
 
-  // The body, with arguments for parameters and new variables for those bound inside.
-  Frame OfCall(const FunctionNode& function, const ir::CallNode& call, int literals) const {
+  // The body, with arguments for parameters and new variables for those bound inside. `own` are the
+  // function's own variables of extents.
+  Frame OfCall(const FunctionNode& function, const ir::CallNode& call, int literals,
+               const std::set<std::string>& own) const {
     Frame frame = FrameOf(function.body);
     frame.literals = literals;
     const auto renew = [&](const Expr& var) {
-      const Expr renewed =
-          ir::Var::Make(ir::Var(var).name(), ir::Var(var).type_annotation(), var.span());
+      const Expr renewed = ir::Var::Make(
+          ir::Var(var).name(), InAnyCall(ir::Var(var).type_annotation(), own), var.span());
       if (const auto bound = frame.bound.find(var); bound != frame.bound.end()) {
         bound->second.variable = renewed;
       } else {

@@ -6,6 +6,7 @@
 
 #include "tenon/ir/metadata.h"
 #include "tenon/ops/registry.h"
+#include "tenon/passes/call_types.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/relax/read_call.h"
 #include "tenon/relax/read_plain.h"
@@ -16,6 +17,39 @@
 namespace tenon::relax {
 
 using ir::Expr;
+
+namespace {
+
+// The type with unknown extents for those that have variables.
+ir::Type WithoutVariables(const ir::Type& type) {
+  if (const auto* tuple = type.As<ir::TupleTypeNode>()) {
+    std::vector<ir::Type> fields;
+    for (const ir::Type& field : tuple->fields) fields.push_back(WithoutVariables(field));
+    return ir::TupleType(std::move(fields));
+  }
+  const auto* tensor = type.As<ir::TensorTypeNode>();
+  if (tensor == nullptr) return type;
+  std::vector<Dim> shape;
+  for (const Dim& dim : tensor->shape) shape.push_back(dim.is_static() ? dim : Dim());
+  return ir::TensorType(std::move(shape), tensor->dtype);
+}
+
+// The call of a function of the module: its variables of extents stand for those of the arguments.
+Expr WithExtentsOfCall(const Expr& e, const std::vector<Expr>& params, const ir::Type& result) {
+  const auto& call = *e.As<ir::CallNode>();
+  std::vector<ir::Type> types, args;
+  for (const Expr& param : params) types.push_back(param.checked_type());
+  for (const Expr& arg : call.args) args.push_back(arg.checked_type());
+  const Expr header = ir::Function::Make(params, ir::Tuple::Make({}), result);
+  const ir::Type type = ir::FuncType(std::move(types), result);
+  const auto own =
+      passes::TypesOfCall(*header.As<ir::FunctionNode>(), *type.As<ir::FuncTypeNode>(), args);
+  if (!own) return e;
+  return ir::Call::Make(call.callee, call.args, call.attrs, e.span(),
+                        own->result ? own->result : WithoutVariables(result));
+}
+
+}  // namespace
 
 Expr ExprReader::Read() {
   const Nested nested(*text_);
@@ -104,9 +138,10 @@ Expr ExprReader::Primary() {
       if (module_->IsModule(name.text) && text_->Accept(".")) {
         const Token function = text_->ExpectName("the name of a function of the module");
         const ir::Type result = module_->ResultOf(function);
-        return CallOfFunction(
+        const Expr call = CallOfFunction(
             function, ir::GlobalVar::Make(std::string(function.text), text_->SpanOf(function)),
             result);
+        return WithExtentsOfCall(call, module_->ParametersOf(function), result);
       }
       return Variable(name);
     }

@@ -58,6 +58,10 @@ class ModuleReader : public Surroundings {
     return FunctionOf(key).As<ir::FunctionNode>()->ret_type;
   }
 
+  const std::vector<Expr>& ParametersOf(const Token& name) override {
+    return functions_.at(std::string(name.text)).header.params;
+  }
+
   Expr ConstantOf(std::size_t index, const Token& at) override {
     if (!metadata_)
       text_.Fail(at, "the text has no metadata; print it with the bytes of the constants");

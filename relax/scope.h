@@ -75,8 +75,11 @@ class Surroundings {
   // Whether the name is the module's class, as "cls" is after "cls = Module".
   virtual bool IsModule(std::string_view name) const = 0;
   virtual void AddModuleName(std::string_view name) = 0;
-  // The result type of the module's function. Throws at `name` when there is none.
+  // The result type of the module's function, in the function's own variables of extents. Throws at
+  // `name` when there is none.
   virtual ir::Type ResultOf(const Token& name) = 0;
+  // Its parameters.
+  virtual const std::vector<ir::Expr>& ParametersOf(const Token& name) = 0;
   // The constant that the metadata holds. Throws at `at` when there is none.
   virtual ir::Expr ConstantOf(std::size_t index, const Token& at) = 0;
 };

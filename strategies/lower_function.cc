@@ -192,6 +192,13 @@ class Lowering {
         return;
       }
       case ExprKind::kVar:
+        // Of a let, or of what is around the function.
+        if (!values_.contains(e))
+          throw Unimplemented(
+              StrCat("a fused function holds operator calls only, of its parameters; %",
+                     ir::Var(e).name(), " is none of them"))
+              .At(e.span());
+        return;
       case ExprKind::kOp:
         return;
       case ExprKind::kGlobalVar:

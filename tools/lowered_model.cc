@@ -37,6 +37,9 @@ LoweredModel LowerModel(const ir::Module& module, LoweringOf goal, const Compile
   if (status.ok()) return made;
   const std::optional<ir::Module> plain = WithoutControlFlow(model, compile);
   if (!plain) throw FromStatus(status);
+  // What is said of passes is said of what is exported.
+  if (options.fusion_report != nullptr) *options.fusion_report = {};
+  if (options.folding_report != nullptr) *options.folding_report = {};
   return AsPlan(ValueOrThrow(Lower(*plain, options)));
 }
 

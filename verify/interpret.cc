@@ -121,11 +121,14 @@ class Evaluator {
       const Expr taken = Taken(*branches);
       return values_.contains(taken) ? Expr() : taken;
     }
-    for (const Expr& child : ir::Children(e)) {
-      const bool is_callee = child.kind() == ExprKind::kOp ||
-                             child.kind() == ExprKind::kGlobalVar ||
-                             child.kind() == ExprKind::kFunction;
-      if (!is_callee && !values_.contains(child)) return child;
+    if (e.kind() == ExprKind::kFunction) return {};
+    const std::vector<Expr> children = ir::Children(e);
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      const ExprKind kind = children[i].kind();
+      const bool is_callee =
+          i == 0 && e.kind() == ExprKind::kCall &&
+          (kind == ExprKind::kOp || kind == ExprKind::kGlobalVar || kind == ExprKind::kFunction);
+      if (!is_callee && !values_.contains(children[i])) return children[i];
     }
     return {};
   }

@@ -4,8 +4,11 @@
 
 #include "tenon/compiler/plan/model_inputs.h"
 #include "tenon/compiler/symbolic/named_extents.h"
+#include "tenon/ir/visit.h"
+#include "tenon/passes/control/references_to_values.h"
 #include "tenon/passes/expand_run_time_ops.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/inline.h"
 #include "tenon/passes/name_run_time_extents.h"
 #include "tenon/passes/precision/widen_half_floats.h"
 #include "tenon/runtime/input_symbols.h"
@@ -24,9 +27,30 @@ Arrays RunCompiled(const ir::Module& module, const runtime::Inputs& inputs,
   return ValueOrThrow(ValueOrThrow(Compile(module, options)).Run(inputs));
 }
 
+// Whether a function is called that is a value, which the interpreter does not know.
+bool CallsFunctionValues(const ir::Module& module) {
+  bool found = false;
+  for (const auto& [name, function] : module.functions()) {
+    ir::VisitPostOrder(function, [&](const ir::Expr& e) {
+      const auto* call = e.As<ir::CallNode>();
+      if (call == nullptr) return;
+      const ir::ExprKind callee = call->callee.kind();
+      found = found || (callee != ir::ExprKind::kOp && callee != ir::ExprKind::kGlobalVar &&
+                        callee != ir::ExprKind::kFunction);
+    });
+  }
+  return found;
+}
+
+// With such functions where they are called.
+ir::Module WithoutFunctionValues(const ir::Module& module) {
+  if (!CallsFunctionValues(module)) return module;
+  return passes::Inline(passes::ReferencesToValues(module), passes::InlineRule::kAll);
+}
+
 Arrays RunInterpreted(const ir::Module& module, const runtime::Inputs& inputs) {
-  const ir::Module typed = passes::InferType(
-      passes::NameRunTimeExtents(compiler::NameExtents(passes::ExpandRunTimeOps(module))));
+  const ir::Module typed = passes::InferType(passes::NameRunTimeExtents(
+      compiler::NameExtents(passes::ExpandRunTimeOps(WithoutFunctionValues(module)))));
   // Checks the inputs.
   if (compiler::HasSymbols(typed))
     (void)runtime::InputSymbols(compiler::InputsOf(typed.Main())).Solve(inputs);

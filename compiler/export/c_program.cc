@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <utility>
 
 #include "tenon/compiler/export/c_constants.h"
@@ -46,7 +47,13 @@ class ProgramWriter {
       direct_.push_back(file_.AddKernel(
           function, options_.native ? NativeSymbol(options_.name, function.name) : ""));
     file_.UseDenormalControl();
-    for (const runtime::PlannedPart& part : program_.parts) AddPart(part.cases[0].plan);
+    const std::set<std::size_t> called = CalledParts();
+    for (std::size_t p = 0; p < program_.parts.size(); ++p) {
+      if (called.contains(p))
+        AddPart(program_.parts[p].cases[0].plan);
+      else
+        parts_.emplace_back();
+    }
     const CInterface described = Interface();
     AddMacros(described, &file_);
     const std::string body = CSwitch(program_, addresses_, parts_).Body(workspace_);
@@ -60,6 +67,17 @@ class ProgramWriter {
   }
 
  private:
+  // Those of functions that are written: nothing is run of one that calls itself without end.
+  std::set<std::size_t> CalledParts() const {
+    std::set<std::size_t> called;
+    for (const ProgramFunction& function : program_.functions) {
+      if (!function.endless.empty()) continue;
+      for (const Step& step : function.steps)
+        if (step.kind == StepKind::kPart) called.insert(step.target);
+    }
+    return called;
+  }
+
   void AddPart(const Plan& plan) {
     CExtents extents(plan, "");
     CPlaces places(plan, addresses_, &extents);

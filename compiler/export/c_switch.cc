@@ -116,6 +116,7 @@ void CSwitch::AddFunction(std::size_t index) {
   Give(function.results, function.results);
   out_.Line("tenon_leave(&machine);");
   out_.Line("if (machine.depth == 0) goto done;");
+  may_end_ = true;
   out_.Line("machine.base = machine.waiting[--machine.depth].base;");
   out_.Line("next = machine.waiting[machine.depth].next;");
   out_.Line("break;");
@@ -210,6 +211,7 @@ std::string CSwitch::Body(std::int64_t workspace) {
     out_.Line(StrCat("given[", i, "] = tenon_borrow(inputs[", i, "]);"));
   out_.Line("(void)inputs;");
   out_.Line("(void)outputs;");
+  out_.Line("(void)workspace;");
   if (workspace > 0)
     out_.Line(StrCat("if (workspace == NULL && (workspace = taken = malloc(", workspace,
                      ")) == NULL) return 1;"));
@@ -218,7 +220,7 @@ std::string CSwitch::Body(std::int64_t workspace) {
   for (std::size_t f = 0; f < program_.functions.size(); ++f) AddFunction(f);
   out_.Close();
   out_.Close();
-  out_.Line("done:");
+  if (may_end_) out_.Line("done:");
   const std::vector<ArrayType>& types = program_.functions[0].result_types;
   for (std::size_t k = 0; k < types.size(); ++k)
     out_.Line(StrCat("memcpy(outputs[", k, "], given[", k, "].data, ",

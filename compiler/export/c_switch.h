@@ -49,6 +49,7 @@ class CSwitch {
   const std::vector<std::string>& parts_;
   jit::CBlock out_;
   std::size_t next_case_ = 0;
+  bool may_end_ = false;                   // whether a function that is written gives results
   std::vector<runtime::ArrayType> types_;  // by register of the function that is written
 };
 

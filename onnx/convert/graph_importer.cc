@@ -150,11 +150,18 @@ std::vector<Expr> GraphImporter::Import(const onnx::GraphProto& graph, NamedValu
 
 std::vector<Expr> GraphImporter::ImportFrom(const onnx::GraphProto& graph, int first) {
   for (int i = first; i < graph.node_size(); ++i) {
-    if (const std::optional<ExtentTest> test = OpenTest(graph.node(i))) {
-      if (Converts(graph.node(i))) continue;
-      if (auto outputs = WithEachOutcome(graph, i, *test)) return *std::move(outputs);
+    const onnx::NodeProto& node = graph.node(i);
+    const std::optional<ExtentTest> test = OpenTest(node);
+    if (!test) {
+      ConvertOrGoOn(node, graph);
+      continue;
     }
-    ConvertOrGoOn(graph.node(i), graph);
+    Refusals refusals;
+    if (Converts(node, &refusals)) continue;
+    if (auto outputs = WithEachOutcome(graph, i, *test)) return *std::move(outputs);
+    // Converted again, Ifs inside each other would take twice as long with each level.
+    scopes_.back().refusals.Try([&] { refusals.ThrowIfAny("the graph"); });
+    GoOnAfter(node, graph);
   }
   const Refusals& refusals = scopes_.back().refusals;
   const bool is_model = scopes_.size() == 1 && calls_.empty();
@@ -318,9 +325,15 @@ void GraphImporter::ConvertOrGoOn(const onnx::NodeProto& proto, const onnx::Grap
   const std::size_t depth = scopes_.size();
   if (scopes_.back().refusals.Try([&] { Convert(proto); })) return;
   CheckInvariant(scopes_.size() == depth, "a refused node leaves no graph");
+  GoOnAfter(proto, graph);
+}
+
+bool GraphImporter::IsSpent() const { return converted_ > kMaxNodes || budget_.expressions < 0; }
+
+void GraphImporter::GoOnAfter(const onnx::NodeProto& proto, const onnx::GraphProto& graph) {
   Scope& scope = scopes_.back();
   // All nodes after this one would be refused for it, too.
-  if (converted_ > kMaxNodes || budget_.expressions < 0) scope.refusals.ThrowIfAny("the graph");
+  if (IsSpent()) scope.refusals.ThrowIfAny("the graph");
   if (!scope.stand_ins) scope.stand_ins.emplace(graph, scope.values);
   for (const std::string& name : proto.output()) {
     if (name.empty() || scope.values.contains(name)) continue;

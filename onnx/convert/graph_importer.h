@@ -75,8 +75,8 @@ class GraphImporter {
   std::optional<ExtentTest> OpenTest(const onnx::NodeProto& proto) const;
   // Makes the condition of an If a constant where it follows from what is taken for granted.
   void Decide(const onnx::NodeProto& proto, std::vector<Expr>* inputs) const;
-  // Whether the node is converted and not refused.
-  bool Converts(const onnx::NodeProto& proto);
+  // Whether the node is converted; else `refusals` has why not.
+  bool Converts(const onnx::NodeProto& proto, Refusals* refusals);
   struct Outcome {
     std::vector<Expr> outputs;
     std::vector<ExtentCondition> limits;
@@ -92,7 +92,11 @@ class GraphImporter {
   bool Demand(const ExtentFact& fact, const std::vector<Expr>& outputs);
 
   void Convert(const onnx::NodeProto& proto);
-  // The same; a refusal is kept for the end of the graph.
+  // Whether the import has taken as many nodes or expressions as it may.
+  bool IsSpent() const;
+  // What a node that is refused would have made is missing from now on, or has a stand-in.
+  void GoOnAfter(const onnx::NodeProto& proto, const onnx::GraphProto& graph);
+  // The same as Convert; a refusal is kept for the end of the graph.
   void ConvertOrGoOn(const onnx::NodeProto& proto, const onnx::GraphProto& graph);
   // The outputs of the node, by a converter, as a function or as a registered operator.
   std::vector<Expr> OutputsOf(const onnx::NodeProto& proto, const std::vector<Expr>& inputs);

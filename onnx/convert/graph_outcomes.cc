@@ -54,7 +54,9 @@ std::optional<ExtentTest> GraphImporter::OpenTest(const onnx::NodeProto& proto) 
   const auto is_whole = [](const Scope& scope) { return scope.refusals.empty(); };
   if (!std::ranges::all_of(scopes_, is_whole)) return std::nullopt;
   const Expr* condition = Find(proto.input(0));
-  if (condition == nullptr || !*condition) return std::nullopt;
+  // A constant answers itself, or is no condition, which the node says.
+  if (condition == nullptr || !*condition || condition->kind() == ir::ExprKind::kConstant)
+    return std::nullopt;
   const auto* type = condition->checked_type().As<ir::TensorTypeNode>();
   if (type == nullptr || !type->dtype.is_bool() || KnownCondition(*condition)) return std::nullopt;
   std::optional<ExtentTest> test = TestOf(*condition);
@@ -70,10 +72,9 @@ void GraphImporter::Decide(const onnx::NodeProto& proto, std::vector<Expr>* inpu
   if (known) inputs->front() = ir::Constant::Make(NDArray::Scalar(*known));
 }
 
-bool GraphImporter::Converts(const onnx::NodeProto& proto) {
+bool GraphImporter::Converts(const onnx::NodeProto& proto, Refusals* refusals) {
   const ops::ExtentPlaces places = extents_;
-  Refusals refusals;
-  const bool is_converted = refusals.Try([&] { Convert(proto); });
+  const bool is_converted = refusals->Try([&] { Convert(proto); });
   if (!is_converted) static_cast<ops::ExtentPlaces&>(extents_) = places;
   return is_converted;
 }
@@ -96,6 +97,8 @@ std::optional<GraphImporter::Outcome> GraphImporter::OutcomeOf(const onnx::Graph
   limits_.resize(static_cast<std::size_t>(known));
   scopes_.back() = scope;
   static_cast<ops::ExtentPlaces&>(extents_) = places;
+  // That the import may take no more says nothing of the extents.
+  if (!outcome && IsSpent()) refusals.ThrowIfAny("the graph");
   return outcome;
 }
 

@@ -63,7 +63,8 @@ ExtentCondition Compared(const Dim& expression, Sign sign, std::int64_t number) 
     rest = rest - terms.back().coefficient;
     bound = bound - terms.back().coefficient;
   }
-  if (terms.front().coefficient < 0) {
+  // A limit is read as extents are, of which none is a number below 0.
+  if (bound.value() < 0 || (bound.value() == 0 && terms.front().coefficient < 0)) {
     rest = Dim(0) - rest;
     bound = Dim(0) - bound;
     sign = sign == Sign::kAtLeast ? Sign::kAtMost : sign == Sign::kAtMost ? Sign::kAtLeast : sign;
@@ -79,6 +80,13 @@ Known OfConstant(const Expr& condition) {
   return constant != nullptr && constant->data.dtype().is_bool() && constant->data.size() == 1
              ? Known(*constant->data.data<bool>())
              : std::nullopt;
+}
+
+// Whether a number of extents, as a narrow integer, may be 0 where it is not.
+bool MayWrap(const Expr& e) {
+  const auto* type = e.checked_type().As<ir::TensorTypeNode>();
+  return type == nullptr ||
+         (type->dtype.is_integral() && !type->dtype.is_bool() && type->dtype.bits() < 32);
 }
 
 // `condition` has one element.
@@ -99,6 +107,7 @@ std::optional<ExtentTest> TestOf(const Expr& condition) {
   if (is_same) return TestOf(call->args[0]);
   if (call->callee == known.logical_not) return Negated(TestOf(call->args[0]));
   if (call->callee == known.cast) {
+    if (MayWrap(condition)) return std::nullopt;
     const std::optional<Dim> number = NumberOf(call->args[0]);
     if (!number) return TestOf(call->args[0]);
     return ExtentTest{ExtentTest::Kind::kIsZero, *number, true};

@@ -66,6 +66,10 @@ void Take(TypeCall& call) {
   const auto batch = attrs.batch_dims;
   if (batch > axis || batch > static_cast<std::int64_t>(indices->shape.size()))
     call.Refuse("batch_dims must be at most axis and the rank of the indices");
+  for (std::size_t d = 0; d < static_cast<std::size_t>(batch); ++d) {
+    if (call.Differ(indices->shape[d], x->shape[d]))
+      call.Refuse(StrCat("batch axis ", d, " has other extents in data and indices"));
+  }
   std::vector<Dim> shape(x->shape.begin(), x->shape.begin() + axis);
   shape.insert(shape.end(), indices->shape.begin() + batch, indices->shape.end());
   shape.insert(shape.end(), x->shape.begin() + axis + 1, x->shape.end());

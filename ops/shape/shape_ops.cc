@@ -176,7 +176,7 @@ void Stack(TypeCall& call) {
   std::vector<Dim> shape = fields->front()->shape;
   const int axis = NormalizeAxis(call, call.attrs<StackAttrs>().axis, shape.size() + 1);
   for (std::size_t f = 1; f < fields->size(); ++f) {
-    if ((*fields)[f]->dtype != fields->front()->dtype || (*fields)[f]->shape != shape)
+    if ((*fields)[f]->dtype != fields->front()->dtype || call.Differ((*fields)[f]->shape, shape))
       call.Refuse(StrCat("field ", f, " has another type than field 0"));
   }
   shape.insert(shape.begin() + axis, Dim(static_cast<std::int64_t>(fields->size())));

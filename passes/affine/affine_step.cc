@@ -69,6 +69,14 @@ bool Affine::Cancels(const Affine& inner, DataType dtype) const {
 
 bool Affine::IsFinite() const { return AllFinite(scale) && AllFinite(shift); }
 
+bool Affine::FitsIn(DataType dtype) const {
+  const auto fits = [&](double v) {
+    return dtype == Float32 ? std::isfinite(static_cast<float>(v)) : std::isfinite(v);
+  };
+  return std::all_of(scale.begin(), scale.end(), fits) &&
+         std::all_of(shift.begin(), shift.end(), fits);
+}
+
 void Affine::Normalize() {
   if (AllEqual(scale, 1)) scale.clear();
   if (AllEqual(shift, 0)) shift.clear();

@@ -20,6 +20,8 @@ struct Affine {
   // composition would not.
   bool Cancels(const Affine& inner, DataType dtype) const;
   bool IsFinite() const;
+  // Whether the type holds all of it, when it is rounded.
+  bool FitsIn(DataType dtype) const;
   // Drops a scale of ones and a shift of zeros.
   void Normalize();
 };

@@ -62,9 +62,13 @@ std::function<double(double)> UnaryOf(const Expr& op) {
 }  // namespace
 
 ConstantValues::ConstantValues(const Expr& function) {
+  std::size_t computed = 0;
   ir::VisitPostOrder(function, [&](const Expr& e) {
-    if (e.kind() != ir::ExprKind::kCall) return;
-    if (auto values = Read(e)) values_.emplace(e, std::move(*values));
+    if (e.kind() != ir::ExprKind::kCall || computed > kMaxComputed) return;
+    auto values = Read(e);
+    if (!values) return;
+    computed += values->data.size();
+    values_.emplace(e, std::move(*values));
   });
 }
 

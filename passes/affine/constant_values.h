@@ -30,6 +30,8 @@ class ConstantValues {
  public:
   // Constants with more elements are not read.
   static constexpr std::int64_t kMaxElements = 1 << 16;
+  // Values of calls of one function, together. A line of a text may ask for kMaxElements.
+  static constexpr std::size_t kMaxComputed = 1 << 24;
 
   explicit ConstantValues(const ir::Expr& function);
   // Null when `e` is not such a constant.

@@ -33,6 +33,9 @@ using ir::TensorTypeNode;
 template <typename T>
 using ExprTable = std::unordered_map<Expr, T, ir::ExprHash>;
 
+// A shift that is multiplied or divided by a scale may be larger than any number of its type.
+constexpr char kBeyondType[] = "a shift would be beyond the range of its type";
+
 bool AllPositive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
 }
@@ -204,6 +207,13 @@ class BackwardFolder : public Folder {
   std::optional<Expr> Written(const Expr& original, const Tail& tail) {
     const auto& before = *tail.heavy.As<CallNode>();
     const auto& heavy = *rebuilt_.at(tail.heavy).As<CallNode>();
+    const DataType dtype = before.checked_type.As<TensorTypeNode>()->dtype;
+    // A weight that is known takes the scale.
+    const Affine kept = tail.has_constant_weight ? Affine{{}, tail.inner.shift} : tail.inner;
+    if (!kept.FitsIn(dtype) || !tail.outer.FitsIn(dtype)) {
+      Refuse(*original.As<CallNode>(), StrCat("after ", before.op()->name), kBeyondType);
+      return std::nullopt;
+    }
     std::vector<Expr> args = heavy.args;
     Affine inner = tail.inner;
     if (tail.has_constant_weight && !inner.scale.empty()) {
@@ -317,6 +327,7 @@ class ForwardFolder : public Folder {
       // Products with infinities have signs of their own, whose sum is not a number.
       if (!Affine{{}, result_shift}.IsFinite())
         return refuse("a shift cannot pass a weight that has infinities");
+      if (!Affine{{}, result_shift}.FitsIn(weight->dtype())) return refuse(kBeyondType);
       before_weight.shift.clear();
     } else if (!head->outer.shift.empty() && !head->outer.scale.empty()) {
       is_divided = true;
@@ -325,6 +336,8 @@ class ForwardFolder : public Folder {
       if (!before_weight.IsFinite())
         return refuse("with padding, a shift can pass only a scale without zeros");
     }
+    if (!head->inner.FitsIn(weight->dtype()) || !before_weight.FitsIn(weight->dtype()))
+      return refuse(kBeyondType);
     if (Cost(before_weight) + Cost(head->inner) >= head->steps) return std::nullopt;
     WeightScale scale{*weight, axes, {}, std::move(head->outer.scale)};
     const ScaleLosses losses = LossesOf(scale);

@@ -340,5 +340,12 @@ bool IsStaticWeight(const CallNode& call) {
 Shape WeightShape(const CallNode& call) {
   return ir::StaticShape(call.args[1].checked_type(), "a weight");
 }
+// Bytes may be multiplied by signed and by unsigned ones.
+bool HaveOneWeightType(const CallNode& a, const CallNode& b) {
+  const auto type = [](const CallNode& call) {
+    return call.args[1].checked_type().As<ir::TensorTypeNode>()->dtype;
+  };
+  return type(a) == type(b);
+}
 
 }  // namespace tenon::passes

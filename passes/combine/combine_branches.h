@@ -34,9 +34,10 @@ struct BranchRule {
 ir::Module CombineBranches(const ir::Module& module, const BranchRule& rule, int min_branches);
 
 ir::Expr Stack(std::vector<ir::Expr> fields);
-// Both look at the weight, args[1]. WeightShape requires a static one.
+// All look at the weight, args[1]. WeightShape requires a static one.
 bool IsStaticWeight(const ir::CallNode& call);
 Shape WeightShape(const ir::CallNode& call);
+bool HaveOneWeightType(const ir::CallNode& a, const ir::CallNode& b);
 
 }  // namespace tenon::passes
 

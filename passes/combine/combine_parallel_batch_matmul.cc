@@ -17,7 +17,7 @@ bool IsSupported(const CallNode& call) {
 }
 
 bool AreAlike(const CallNode& a, const CallNode& b) {
-  return a.attrs == b.attrs && WeightShape(a)[0] == WeightShape(b)[0] &&
+  return a.attrs == b.attrs && HaveOneWeightType(a, b) && WeightShape(a)[0] == WeightShape(b)[0] &&
          WeightShape(a)[2] == WeightShape(b)[2];
 }
 

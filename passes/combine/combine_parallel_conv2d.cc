@@ -26,7 +26,7 @@ bool AreAlike(const CallNode& a, const CallNode& b) {
   Shape shape = WeightShape(a);
   Shape other = WeightShape(b);
   shape[OutputAxis(a)] = other[OutputAxis(b)] = 0;
-  return a.attrs == attrs::Attrs::Make(others) && shape == other;
+  return a.attrs == attrs::Attrs::Make(others) && shape == other && HaveOneWeightType(a, b);
 }
 
 Expr Combined(const std::vector<const CallNode*>& branches, const Expr& data) {

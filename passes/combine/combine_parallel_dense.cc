@@ -49,7 +49,8 @@ ir::Module CombineParallelDense(const ir::Module& module, int min_num_branches, 
            [is_batch](const CallNode& a, const CallNode& b) {
              // Weights must be equal along the axis that is summed over, and in a batch also along
              // the other one.
-             return OutType(a) == OutType(b) && WeightShape(a)[1] == WeightShape(b)[1] &&
+             return OutType(a) == OutType(b) && HaveOneWeightType(a, b) &&
+                    WeightShape(a)[1] == WeightShape(b)[1] &&
                     (!is_batch || WeightShape(a)[0] == WeightShape(b)[0]);
            },
        .combine = is_batch ? Batched : Flat,

@@ -22,6 +22,13 @@ Expr Defuse(const Expr&, const Expr& rebuilt) {
   ir::ExprMap values;
   for (std::size_t i = 0; i < function->params.size(); ++i)
     values.emplace(function->params[i], call->args[i]);
+  // Each call binds variables of its own.
+  ir::VisitPostOrder(function->body, [&](const Expr& e) {
+    const auto* let = e.As<ir::LetNode>();
+    if (let == nullptr) return;
+    const auto& var = *let->var.As<ir::VarNode>();
+    values.emplace(let->var, ir::Var::Make(var.name, var.type_annotation, let->var.span()));
+  });
   return ir::Substitute(function->body, values);
 }
 

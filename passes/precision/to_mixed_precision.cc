@@ -8,12 +8,14 @@
 #include <limits>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/pass_rules.h"
 #include "tenon/passes/infer_type.h"
+#include "tenon/passes/simplify/dead_code.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -43,6 +45,7 @@ class Mixer {
   explicit Mixer(DataType type) : type_(type) {}
 
   Expr Apply(const Expr& function, bool keep_output_type) {
+    effects_ = WithEffects(function);
     return ir::RewritePostOrder(
         function,
         [&](const Expr& original, const Expr& rebuilt) -> Expr {
@@ -86,8 +89,11 @@ class Mixer {
 
   Expr RewriteItem(const Expr& original, const Expr& rebuilt) {
     const auto& item = *rebuilt.As<ir::TupleGetItemNode>();
-    if (const auto* literal = item.tuple.As<ir::TupleNode>())
+    if (const auto* literal = item.tuple.As<ir::TupleNode>()) {
+      if (effects_.contains(original.As<ir::TupleGetItemNode>()->tuple))
+        return WithHighChildren(rebuilt);
       return literal->fields[static_cast<std::size_t>(item.index)];
+    }
     if (low_tuples_.contains(item.tuple) && IsFloat32(original.checked_type())) return Low(rebuilt);
     return rebuilt;
   }
@@ -218,6 +224,7 @@ class Mixer {
   // Calls with a tuple of low fields, and the original types of the fields.
   std::unordered_map<Expr, std::vector<ir::Type>, ir::ExprHash> low_tuples_;
   std::set<std::string> unlisted_;
+  std::unordered_set<Expr, ir::ExprHash> effects_;  // of the function
 };
 
 }  // namespace

@@ -87,7 +87,9 @@ class Rewriter {
     const QuantizedForm* first = Form(call.args[0]);
     if (IsProduct(call.callee)) {
       const QuantizedForm* second = Form(call.args[1]);
-      if (first == nullptr || second == nullptr || !first->is_byte() || !second->is_byte())
+      // qnn.dequantize gives float32; out_dtype may name another type.
+      if (first == nullptr || second == nullptr || !first->is_byte() || !second->is_byte() ||
+          original.checked_type().As<ir::TensorTypeNode>()->dtype != Float32)
         return std::nullopt;
       return ProductForm(call, *first, *second, shape);
     }
@@ -141,17 +143,19 @@ class Rewriter {
     if (form.dtype != Int32 || !form.is_centered() || (!form.is_single() && form.axis != along))
       return std::nullopt;
     Expr integers;
-    double most = form.most;
+    double most = form.most, error = form.error;
     if (const auto* constant = bias.As<ir::ConstantNode>()) {
       const auto rounded = RoundedBias(form, constant->data);
       if (!rounded) return std::nullopt;
-      integers = *rounded;
+      integers = rounded->integers;
       most += MostOf(integers);
+      error += rounded->error;
     } else if (const QuantizedForm* other = Form(bias); other != nullptr && other->dtype == Int32 &&
                                                         other->is_centered() &&
                                                         HasScalesOf(form, *other)) {
       integers = ops::Reshape(other->data, {-1});
       most += other->most;
+      error += other->error;
     } else {
       return std::nullopt;
     }
@@ -160,6 +164,7 @@ class Rewriter {
     if (trailing > 0) integers = ops::ExpandDims(integers, 1, trailing);
     QuantizedForm sum = form.With(ops::Add(form.data, integers), shape);
     sum.most = most;
+    sum.error = error;
     return sum;
   }
 
@@ -228,6 +233,7 @@ class Rewriter {
   }
 
   std::optional<Expr> OfSeveral(const CallNode& call, const QuantizedForm& target) const {
+    constexpr double kOfRounding = 0.5;  // means are further off
     const auto& known = ops::Known();
     if (call.callee == known.concatenate) {
       const auto forms = FieldForms(call);
@@ -249,7 +255,8 @@ class Rewriter {
     const QuantizedForm* a = Form(call.args[0]);
     const QuantizedForm* b = Form(call.args[1]);
     if (a == nullptr || b == nullptr || !a->is_single() || !b->is_single() ||
-        a->dtype != target.dtype || b->dtype != target.dtype || !a->is_exact() || !b->is_exact())
+        a->dtype != target.dtype || b->dtype != target.dtype || a->error > kOfRounding ||
+        b->error > kOfRounding)
       return std::nullopt;
     const auto make = adds ? ops::QnnAdd : subtracts ? ops::QnnSubtract : ops::QnnMul;
     return make(a->data, b->data, a->Parameters(), b->Parameters(), target.Parameters(), {});

@@ -33,21 +33,23 @@ bool HasScalesOf(const QuantizedForm& form, const QuantizedForm& bias) {
   return true;
 }
 
-std::optional<Expr> RoundedBias(const QuantizedForm& form, const NDArray& bias) {
+std::optional<RoundedNumbers> RoundedBias(const QuantizedForm& form, const NDArray& bias) {
   if (bias.dtype() != Float32) return std::nullopt;
   const auto count = static_cast<std::size_t>(bias.size());
   if (!form.is_single() && count != form.scale.size() && count != 1) return std::nullopt;
   const std::size_t channels = std::max(count, form.scale.size());
   NDArray rounded = NDArray::Empty({static_cast<std::int64_t>(channels)}, Int32);
+  double error = 0;
   for (std::size_t c = 0; c < channels; ++c) {
-    const double value =
-        std::nearbyint(static_cast<double>(bias.data<float>()[count == 1 ? 0 : c]) /
-                       form.scale[form.is_single() ? 0 : c]);
+    const double exact = static_cast<double>(bias.data<float>()[count == 1 ? 0 : c]) /
+                         form.scale[form.is_single() ? 0 : c];
+    const double value = std::nearbyint(exact);
     // With a larger bias, the sum itself would not fit.
     if (!(std::fabs(value) < std::ldexp(1.0, 30))) return std::nullopt;
     rounded.data<std::int32_t>()[c] = static_cast<std::int32_t>(value);
+    error = std::max(error, std::fabs(exact - value));
   }
-  return ir::Constant::Make(std::move(rounded));
+  return RoundedNumbers{ir::Constant::Make(std::move(rounded)), error};
 }
 
 }  // namespace tenon::passes

@@ -10,6 +10,11 @@
 
 namespace tenon::passes {
 
+struct RoundedNumbers {
+  ir::Expr integers;
+  double error;  // no number was further from its integer, in quanta
+};
+
 // The axis along which a value of `shape` runs, in a value of rank `rank`. The last axis for a
 // single element, nothing when there are several axes.
 std::optional<std::size_t> AxisOf(const Shape& shape, std::size_t rank);
@@ -18,7 +23,7 @@ std::optional<std::size_t> AxisOf(const Shape& shape, std::size_t rank);
 bool HasScalesOf(const QuantizedForm& form, const QuantizedForm& bias);
 
 // Nothing where the sums may not fit, and for a bias of another type or size.
-std::optional<ir::Expr> RoundedBias(const QuantizedForm& form, const NDArray& bias);
+std::optional<RoundedNumbers> RoundedBias(const QuantizedForm& form, const NDArray& bias);
 
 }  // namespace tenon::passes
 

@@ -143,6 +143,10 @@ std::optional<QuantizedForm> Pad(const CallNode& call, const QuantizedForm& form
 
 std::optional<QuantizedForm> Relu(const CallNode& /*call*/, const QuantizedForm& form,
                                   const Shape& shape) {
+  // Where no number of the type stands for 0, all that do are below it.
+  if (std::any_of(form.zero_point.begin(), form.zero_point.end(),
+                  [&](auto z) { return static_cast<double>(z) > HighestOf(form.dtype); }))
+    return std::nullopt;
   const bool is_min = std::all_of(form.zero_point.begin(), form.zero_point.end(), [&](auto z) {
     return static_cast<double>(z) <= LowestOf(form.dtype);
   });
@@ -150,14 +154,40 @@ std::optional<QuantizedForm> Relu(const CallNode& /*call*/, const QuantizedForm&
   return form.With(ops::Maximum(form.data, IntegersOf(form, 0)), shape);
 }
 
+// Whether some number of each channel is not below `low`, and some is not above `high`. Where all
+// are on one side, the result is a bound that no number of the type stands for.
+bool MayReach(const QuantizedForm& form, double low, double high) {
+  for (std::size_t c = 0; c < form.scale.size(); ++c) {
+    const auto zero = static_cast<double>(form.zero_point[c]);
+    if (std::nearbyint(low / form.scale[c]) + zero > HighestOf(form.dtype) ||
+        std::nearbyint(high / form.scale[c]) + zero < LowestOf(form.dtype))
+      return false;
+  }
+  return true;
+}
+
+// How many quanta the integers of a bound are off. One beyond the type bounds nothing.
+double RoundedOff(const QuantizedForm& form, double bound) {
+  double most = 0;
+  for (std::size_t c = 0; c < form.scale.size(); ++c) {
+    const double exact = bound / form.scale[c], whole = std::nearbyint(exact);
+    const double integer = whole + static_cast<double>(form.zero_point[c]);
+    if (integer < LowestOf(form.dtype) || integer > HighestOf(form.dtype)) continue;
+    most = std::max(most, std::fabs(exact - whole));
+  }
+  return most;
+}
+
 std::optional<QuantizedForm> Clip(const CallNode& call, const QuantizedForm& form,
                                   const Shape& shape) {
   const auto& attrs = call.attrs.As<ops::ClipAttrs>();
-  if (std::isnan(attrs.a_min) || std::isnan(attrs.a_max) || attrs.a_min > attrs.a_max)
+  if (std::isnan(attrs.a_min) || std::isnan(attrs.a_max) || attrs.a_min > attrs.a_max ||
+      !MayReach(form, attrs.a_min, attrs.a_max))
     return std::nullopt;
   const Expr above = ops::Maximum(form.data, IntegersOf(form, attrs.a_min));
   QuantizedForm clipped = form.With(ops::Minimum(above, IntegersOf(form, attrs.a_max)), shape);
   clipped.most = QuantizedForm::kInt32End;  // a limit may be any number
+  clipped.error += std::max(RoundedOff(form, attrs.a_min), RoundedOff(form, attrs.a_max));
   return clipped;
 }
 

@@ -25,13 +25,12 @@ struct QuantizedForm {
   std::vector<double> scale;             // float32 values
   std::vector<std::int64_t> zero_point;  // as many
   std::size_t axis = 0;                  // of the channels, where there are several
-  double error = 0;                      // less than so many quanta were rounded off
+  double error = 0;                      // at most so many quanta were rounded off
   double most = kInt32End;               // no number of int32 data is further from 0
 
   bool is_single() const { return scale.size() == 1; }
   bool is_byte() const { return dtype.bits() == 8; }
   bool is_centered() const;  // no zero point
-  bool is_exact() const { return error == 0; }
   // Whether what was rounded off is no more than half a quantum of `target`, which has one scale.
   // After rounding, the two then differ by at most one quantum.
   bool IsWithinHalfQuantumOf(const QuantizedForm& target) const;

@@ -1,12 +1,14 @@
 #include "tenon/passes/simplify/fold_constant.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/extents/run_time_cut.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/passes/precision/widen_half_floats.h"
+#include "tenon/passes/simplify/dead_code.h"
 
 namespace tenon::passes {
 namespace {
@@ -42,10 +44,14 @@ Expr FromType(const CallNode& call) {
 
 Expr FoldWithin(const Expr& expr, const ConstantEvaluator& evaluate, ops::FoldingBudget* budget);
 
+using Effects = std::unordered_set<Expr, ir::ExprHash>;
+
+// `effects`: WithEffects of the function.
 Expr Fold(const Expr& original, const Expr& e, const ConstantEvaluator& evaluate,
-          ops::FoldingBudget* budget) {
+          ops::FoldingBudget* budget, const Effects& effects) {
   if (const auto* item = e.As<ir::TupleGetItemNode>()) {
-    if (const auto* tuple = item->tuple.As<ir::TupleNode>())
+    const auto* tuple = item->tuple.As<ir::TupleNode>();
+    if (tuple != nullptr && !effects.contains(original.As<ir::TupleGetItemNode>()->tuple))
       return tuple->fields[static_cast<std::size_t>(item->index)];
     return e;
   }
@@ -84,10 +90,11 @@ double ConstantBytes(const Expr& expr) {
 }
 
 Expr FoldWithin(const Expr& expr, const ConstantEvaluator& evaluate, ops::FoldingBudget* budget) {
+  const Effects effects = WithEffects(expr);
   return ir::RewritePostOrder(
       expr,
       [&](const Expr& original, const Expr& rebuilt) {
-        return ir::KeepType(original, Fold(original, rebuilt, evaluate, budget));
+        return ir::KeepType(original, Fold(original, rebuilt, evaluate, budget, effects));
       },
       [](const Expr& e) {
         const auto* function = e.As<ir::FunctionNode>();
@@ -98,7 +105,7 @@ Expr FoldWithin(const Expr& expr, const ConstantEvaluator& evaluate, ops::Foldin
 }  // namespace
 
 Expr FoldNode(const Expr& typed, const ConstantEvaluator& evaluate, ops::FoldingBudget* budget) {
-  return Fold(typed, typed, evaluate, budget);
+  return Fold(typed, typed, evaluate, budget, {});
 }
 
 Expr FoldConstant(const Expr& expr, const ConstantEvaluator& evaluate) {

@@ -72,8 +72,9 @@ Expr JoinCasts(const CallNode& call) {
     return Expr();
   const auto& bounds = clip->attrs.As<ops::ClipAttrs>();
   const Range range = RangeOf(wide);
-  if (!(bounds.a_min >= range.low && bounds.a_max <= range.high && bounds.a_min <= bounds.a_max))
-    return Expr();
+  // With 64 bits, the highest number is rounded up to one that the type does not hold.
+  const bool is_within = wide.bits() < 64 ? bounds.a_max <= range.high : bounds.a_max < range.high;
+  if (!(bounds.a_min >= range.low && is_within && bounds.a_min <= bounds.a_max)) return Expr();
   return to == from ? source : InferCall(ops::Cast(source, to));
 }
 

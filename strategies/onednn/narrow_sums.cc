@@ -100,8 +100,11 @@ std::optional<std::string> RefuseNarrowConvolution(const Group& group) {
   if (const auto refusal = RefuseNarrow(group)) return refusal;
   const CallNode& anchor = *group.Anchor();
   if (!KnownValue(group, anchor.args[1]).defined()) return kNotKnown;
-  if (const auto refusal = RefuseLayouts(anchor.attrs.As<ops::Conv2DAttrs>(), "OIHW"))
-    return refusal;
+  const auto& attrs = anchor.attrs.As<ops::Conv2DAttrs>();
+  if (const auto refusal = RefuseLayouts(attrs, "OIHW")) return refusal;
+  for (const ops::Ints* steps : {&attrs.strides, &attrs.dilation}) {
+    if (const auto refusal = RefuseSteps(*steps)) return refusal;
+  }
   const Convolution conv = DescribeWindows<ops::Conv2DAttrs>(anchor);
   // With channels last there is no detour.
   if (group.library != LibraryChoice::kAuto || conv.layout == ActivationLayout::kNHWC)

@@ -1,6 +1,7 @@
 #include "tenon/strategies/onednn/operands.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "tenon/support/strings.h"
@@ -45,6 +46,14 @@ std::optional<std::string> RefuseOperands(const CallNode& anchor) {
       return "it takes float32 only";
   }
   return RefuseShape(anchor);
+}
+
+std::optional<std::string> RefuseSteps(const ops::Ints& steps) {
+  for (const std::int64_t step : steps) {
+    if (step > std::numeric_limits<std::int32_t>::max())
+      return StrCat("a step of ", step, " is no number of 32 bits");
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> RefuseUnlessAsked(const Group& group) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/ops/ints.h"
 #include "tenon/strategies/onednn/adapter.h"
 #include "tenon/strategies/onednn/epilogue.h"
 #include "tenon/strategies/strategy.h"
@@ -19,6 +20,9 @@ Implementation OnTarget(Implementation implementation);
 std::optional<std::string> RefuseShape(const ir::CallNode& anchor);
 // Refuses these, and types other than float32.
 std::optional<std::string> RefuseOperands(const ir::CallNode& anchor);
+
+// Refuses steps that do not fit into the library's numbers of 32 bits.
+std::optional<std::string> RefuseSteps(const ops::Ints& steps);
 
 // Why generated code is taken unless a library is asked for.
 std::optional<std::string> RefuseUnlessAsked(const Group& group);

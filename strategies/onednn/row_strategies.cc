@@ -77,9 +77,24 @@ Pooling DescribePooling(const CallNode& anchor) {
   return pooling;
 }
 
+template <typename Attrs>
+std::optional<std::string> RefuseStepsOf(const Attrs& attrs) {
+  if (auto refusal = RefuseSteps(attrs.strides)) return refusal;
+  return RefuseSteps(attrs.dilation);
+}
+std::optional<std::string> RefuseStepsOf(const CallNode& anchor) {
+  const auto& known = ops::Known();
+  if (anchor.callee == known.max_pool2d)
+    return RefuseStepsOf(anchor.attrs.As<ops::MaxPool2DAttrs>());
+  if (anchor.callee == known.avg_pool2d)
+    return RefuseStepsOf(anchor.attrs.As<ops::AvgPool2DAttrs>());
+  return std::nullopt;
+}
+
 std::optional<std::string> RefusePooling(const Group& group) {
   if (const auto refusal = RefuseAnchor(group)) return refusal;
   const CallNode& anchor = *group.Anchor();
+  if (auto refusal = RefuseStepsOf(anchor)) return refusal;
   const std::string layout = LayoutOf(anchor);
   if (layout != "NCHW" && layout != "NHWC")
     return StrCat("it takes the layouts NCHW and NHWC, not ", layout);

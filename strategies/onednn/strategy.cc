@@ -1,7 +1,5 @@
 #include "tenon/strategies/onednn/strategy.h"
 
-#include <limits>
-
 #include "tenon/ops/conv/conv2d_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
@@ -41,15 +39,6 @@ std::optional<std::string> RefuseDetour(const jit::Callable& kernel) {
   for (const Detour& detour : kDetours) {
     if (name.find(detour.name) != std::string::npos)
       return StrCat("it would ", detour.what, " (", name, ")");
-  }
-  return std::nullopt;
-}
-
-// Refuses steps that do not fit into the library's numbers of 32 bits.
-std::optional<std::string> RefuseSteps(const ops::Ints& steps) {
-  for (const std::int64_t step : steps) {
-    if (step > std::numeric_limits<std::int32_t>::max())
-      return StrCat("a step of ", step, " is no number of 32 bits");
   }
   return std::nullopt;
 }

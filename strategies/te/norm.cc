@@ -222,13 +222,16 @@ std::vector<Tensor> LRN(const TeCall& call) {
   const DataType t = x.dtype();
   const auto axis = static_cast<std::size_t>(ops::NormalAxis(attrs.axis, x.ndim()));
   const Expr& extent = x.shape()[axis];
-  std::int64_t before = (attrs.size - 1) / 2, after = attrs.size - 1 - before;
-  if (const auto* number = extent.As<loop::IntImmNode>()) {
-    // A wider window would not take more channels.
-    const std::int64_t last = std::max<std::int64_t>(number->value - 1, 0);
-    before = std::min(before, last);
-    after = std::min(after, last);
-  }
+  // A wider window would not take more channels.
+  const auto up_to_last = [&](std::int64_t width) -> Expr {
+    if (const auto* number = extent.As<loop::IntImmNode>())
+      return std::min(width, std::max<std::int64_t>(number->value - 1, 0));
+    constexpr std::int64_t kMaxWidth = 1 << 12;  // of bounds that are numbers for all extents
+    if (width <= kMaxWidth) return width;
+    return te::Min(Expr(width), te::Max(extent - 1, Expr(0)));
+  };
+  const std::int64_t half = (attrs.size - 1) / 2;
+  const Expr before = up_to_last(half), after = up_to_last(attrs.size - 1 - half);
   const IterVar k = te::ReduceAxis(0, before + after + 1, "k");
   const Tensor squares = te::Compute(
       x.shape(),

@@ -89,6 +89,55 @@ TEST(CompileTest, StepsThatTheLibraryDoesNotHoldAreNoError) {
   ExpectClose(Outcome(module, inputs), Interpreted(module, inputs));
 }
 
+// Its last window lies past the padding, at any distance.
+TEST(CompileTest, AWindowPastThePaddingMayBeAnywhere) {
+  for (const char* op : {"nn.avg_pool1d", "nn.max_pool1d"}) {
+    const auto by = [&](const char* stride) {
+      return Parsed(StrCat("def @main(%x: Tensor[(1, 16, 8), float32]) { ", op,
+                           "(%x, pool_size=[3], strides=[", stride,
+                           "], padding=[1, 1], ceil_mode=True) }"));
+    };
+    const runtime::Inputs inputs = RandomInputs(by("10"), 10);
+    for (const char* stride : {"1099511627776", "9223372036854775807"})
+      EXPECT_EQ(Outcome(by(stride), inputs)[0].ToVector<float>(),
+                Outcome(by("10"), inputs)[0].ToVector<float>());
+  }
+}
+
+TEST(CompileTest, StepsOfPoolingThatTheLibraryDoesNotHoldAreNoError) {
+  for (const char* op : {"nn.avg_pool2d", "nn.max_pool2d"}) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(1, 2, 4, 4), float32]) { ", op,
+                      "(%x, pool_size=[2, 2], strides=[1099511627776, 1]) }"));
+    const runtime::Inputs inputs = RandomInputs(module, 10);
+    ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary}),
+                Interpreted(module, inputs));
+  }
+}
+
+TEST(CompileTest, AnElementAloneHasNoStrides) {
+  const auto by = [](const char* strides) {
+    return Parsed(
+        StrCat("def @main(%x: Tensor[(1, 4, 1, 5), float32], %w: Tensor[(4, 4, 3, 3), "
+               "float32]) { nn.conv2d_transpose(%x, %w, strides=[",
+               strides, "], padding=[1, 0], output_padding=[1, 0]) }"));
+  };
+  const runtime::Inputs inputs = RandomInputs(by("3, 2"), 10);
+  ExpectClose(Outcome(by("1099511627776, 2"), inputs), Outcome(by("3, 2"), inputs));
+}
+
+// What would run out of memory must not take for ever to compile.
+TEST(CompileTest, ImagesOfAnySizeAreCompiledInShortTime) {
+  for (const char* text :
+       {"def @main(%x: Tensor[(1, 48, 8), float32], %w: Tensor[(16, 48, 3), float32]) {"
+        "  nn.conv1d(%x, %w, padding=[1000000000000]) }",
+        "def @main(%x: Tensor[(1, 48, 8, 8), float32], %w: Tensor[(16, 48, 3, 3), float32]) {"
+        "  nn.conv2d(%x, %w, padding=[100000, 100000]) }",
+        "def @main(%x: Tensor[(1, 1, 4), float32]) {"
+        "  image.resize1d(%x, size=[1099511627776], method=\"nearest_neighbor\") }"})
+    EXPECT_TRUE(Compile(Parsed(text), {.library = LibraryChoice::kTe}).ok());
+}
+
 // A text or a program may write them there, whatever their types and shapes.
 TEST(CompileTest, AKernelMayHoldConstantsThatAreNoNumbersOfItsCode) {
   const ir::Type type = ir::TensorType({4}, Float32), small = ir::TensorType({4}, Int16);
@@ -112,6 +161,15 @@ TEST(CompileTest, AKernelMayHoldConstantsThatAreNoNumbersOfItsCode) {
     EXPECT_EQ(made[0].ToVector<float>(), (std::vector<float>{11, 22, 33, 44}));
     EXPECT_EQ(made[1].ToVector<std::int16_t>(), (std::vector<std::int16_t>{4, 5, 6, 7}));
   }
+}
+
+TEST(CompileTest, AWideWindowOfChannelsTakesThoseThatAreThere) {
+  const auto of = [](const char* channels) {
+    return Parsed(StrCat("def @main(%x: Tensor[(1, ", channels,
+                         ", 3, 5), float32]) { nn.lrn(%x, size=1000000001) }"));
+  };
+  const runtime::Inputs inputs = RandomInputs(of("7"), 10);
+  ExpectClose(Outcome(of("c"), inputs), Interpreted(of("7"), inputs));
 }
 
 }  // namespace

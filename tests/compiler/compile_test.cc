@@ -575,5 +575,15 @@ TEST(CompileTest, ADenormalConstantCountsAsADenormalInputDoes) {
   }
 }
 
+TEST(CompileTest, AKernelOfWhatIsNotItsParametersIsRefusedInWords) {
+  for (const char* body : {"let %b = negative(%a); add(%b, %b)", "add(%a, %c)"}) {
+    const auto exe = Compile(Parsed(StrCat(
+        "def @main(%x: Tensor[(4), float32], %c: Tensor[(4), float32]) { %0 = fn (%a: Tensor[(4), "
+        "float32], Primitive=1) -> Tensor[(4), float32] { ",
+        body, " }; %0(%x) }")));
+    EXPECT_THAT(std::string(exe.status().message()), HasSubstr("holds operator calls only"));
+  }
+}
+
 }  // namespace
 }  // namespace tenon

@@ -117,5 +117,25 @@ TEST(FakeQuantizationSumTest, DoesNotWrap) {
   }
 }
 
+// Integer means drop up to half a quantum of the result each.
+TEST(FakeQuantizationSumTest, OfFourMeansIsWithinAQuantum) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1, 255, 4), int8], %y: Tensor[(255, 4), int8]) { "
+      "%0 = mean(qnn.dequantize(%x, 1f, 0), axis=[1]); "
+      "%1 = mean(qnn.dequantize(%y, 1f, 0), axis=[0]); "
+      "qnn.quantize(add(add(add(%0, %1), %1), %1), 0.0078125f, 0, out_dtype=\"int16\") }");
+  NDArray x = NDArray::Empty({1, 255, 4}, Int8), y = NDArray::Empty({255, 4}, Int8);
+  for (NDArray* array : {&x, &y}) {
+    std::fill_n(array->data<std::int8_t>(), array->size(), 1);
+    std::fill_n(array->data<std::int8_t>(), 4, 0);
+  }
+  const runtime::Inputs inputs = {{"x", x}, {"y", y}};
+  const NDArray reals = Outcome(module, inputs, {.opt_level = 2}).at(0);
+  const NDArray integers = Outcome(module, inputs, {.opt_level = 3}).at(0);
+  ASSERT_EQ(integers.size(), 4);
+  for (std::int64_t i = 0; i < integers.size(); ++i)
+    EXPECT_NEAR(ValueAt(integers, i), ValueAt(reals, i), 1) << i;
+}
+
 }  // namespace
 }  // namespace tenon

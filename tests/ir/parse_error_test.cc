@@ -365,5 +365,15 @@ TEST(ParserTest, EveryPrefixOfATextIsRefusedOrRead) {
   }
 }
 
+TEST(ParseErrorTest, CopiesOfLargeGenericFunctionsAreRefused) {
+  std::string text = "def @g[A](%x: A) -> Tensor[(4), float32] {\n  %0 = negative(%x);\n";
+  for (int i = 1; i < 1500; ++i) StrAppend(&text, "  %", i, " = negative(%", i - 1, ");\n");
+  StrAppend(&text, "  %1499\n}\ndef @main(%x: Tensor[(4), float32]) {\n  %0 = @g(%x);\n");
+  for (int i = 1; i < 1500; ++i) StrAppend(&text, "  %", i, " = @g(%", i - 1, ");\n");
+  EXPECT_THAT(std::string(TryParse(text + "  %1499\n}").status().message()),
+              HasSubstr("the copies of functions with type parameters have more than 1048576 "
+                        "expressions"));
+}
+
 }  // namespace
 }  // namespace tenon::ir

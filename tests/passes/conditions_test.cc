@@ -13,6 +13,7 @@
 #include "tenon/ir/flatten.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/matmul/matmul_attrs.h"
+#include "tenon/passes/declared_limits.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/testing/relay_text.h"
@@ -281,6 +282,11 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         ConditionsCase{"Take", "%x: Tensor[(n, m), float32], %i: Tensor[(k), int64]",
                        "take(%x, %i, axis=0)", false},
+        ConditionsCase{"StackOfTwoExtents",
+                       "%x: Tensor[(n, 4), float32], %y: Tensor[(m, 4), float32]",
+                       "stack((%x, %y), axis=1)"},
+        ConditionsCase{"TakeInBatches", "%x: Tensor[(n, m), float32], %i: Tensor[(k, 3), int64]",
+                       "take(%x, %i, axis=1, batch_dims=1)"},
         ConditionsCase{"TakeOfASlice", "%x: Tensor[(n, m), float32], %i: Tensor[(k), int64]",
                        "take(strided_slice(%x, begin=[3], end=[9]), %i, axis=0)"},
         ConditionsCase{"TakeOfNothing", "%x: Tensor[(n, m), float32], %i: Tensor[(k), int64]",
@@ -565,6 +571,18 @@ TEST(ConditionsOfTest, ReferencesToTensors) {
   EXPECT_THAT(Conditions("def @main(%x: Tensor[(n), float32]) {"
                          "  let %r = ref(%x); let %u = ref_write(%r, nn.relu(%x)); ref_read(%r) }"),
               ::testing::IsEmpty());
+}
+
+TEST(DeclaredLimitsTest, NamesInQuotesMayHaveAnyCharacters) {
+  const ir::Module module = Parse(
+      R"(def @main(%x: Tensor[("a,b", "x<=y", "q\"("), float32],
+                   limits="\"a,b\" <= 4, \"x<=y\" <= 3, \"q\\\"(\" <= 2") { %x })");
+  std::vector<std::string> limits;
+  for (const ExtentCondition& limit : DeclaredLimits(module.Main()))
+    limits.push_back(limit.ToString());
+  EXPECT_THAT(limits, ::testing::ElementsAre(R"("a,b" <= 4, for the limits of @main)",
+                                             R"("x<=y" <= 3, for the limits of @main)",
+                                             R"("q\"(" <= 2, for the limits of @main)"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "tenon/ir/verify.h"
 #include "tenon/ir/visit.h"
 #include "tenon/ops/registry.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
 #include "tenon/tests/testing/relay_text.h"
 
@@ -169,6 +170,31 @@ TEST(InlineAllTest, CallsThatDoubleWithEachLevelAreRefused) {
   const ir::Module module = Parse(text);
   EXPECT_THAT(std::string(ErrorOf([&] { Inline(module, InlineRule::kAll); }).message()),
               testing::HasSubstr("become more than 1048576 expressions when they are inlined"));
+}
+
+// As functions of the module do.
+TEST(InlineAllTest, LiteralsThatDoubleWithEachLevelAreRefused) {
+  std::string text =
+      "def @main(%x: Tensor[(2), float32]) {\n"
+      "  let %f0 = fn (%y0: Tensor[(2), float32]) { exp(%y0) };\n";
+  for (int i = 1; i <= 25; ++i)
+    StrAppend(&text, "  let %f", i, " = fn (%y", i, ": Tensor[(2), float32]) { %f", i - 1, "(%f",
+              i - 1, "(%y", i, ")) };\n");
+  const ir::Module module = Parse(text + "  %f25(%x)\n}");
+  EXPECT_THAT(std::string(ErrorOf([&] { Inline(module, InlineRule::kAll); }).message()),
+              testing::HasSubstr("become more than 1048576 expressions when they are inlined"));
+}
+// In each call the variables of a function stand for the extents of the arguments; what is bound
+// inside is declared in the function's own.
+TEST(InlineAllTest, WhatIsDeclaredInAFunctionsOwnExtentsIsOfEachCall) {
+  const ir::Module module = Parse(
+      "def @f(%x: Tensor[(n), float32]) -> Tensor[(n), float32] {\n"
+      "  let %y: Tensor[(n), float32] = negative(%x);\n  multiply(%y, %y)\n}\n"
+      "def @main(%x: Tensor[(n), float32], %z: Tensor[(m), float32], %w: Tensor[(4), float32]) {\n"
+      "  (@f(%x), @f(%z), @f(%w))\n}");
+  const ir::Module inlined = InferType(Inline(module, InlineRule::kAll));
+  EXPECT_EQ(ir::ToString(inlined.Main().body.checked_type()),
+            "(Tensor[(n), float32], Tensor[(m), float32], Tensor[(4), float32])");
 }
 
 // Neither the stack nor the time of a body for each function on the way is there for this.

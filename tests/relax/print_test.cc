@@ -44,6 +44,10 @@ TEST_P(PrintRoundTripTest, GivesAnEqualModule) {
 INSTANTIATE_TEST_SUITE_P(
     Modules, PrintRoundTripTest,
     ::testing::Values(
+        NamedText{"CallsOfAFunctionOfItsOwnExtents",
+                  "def @f(%x: Tensor[(n), float32]) -> Tensor[(n), float32] { negative(%x) }\n"
+                  "def @main(%x: Tensor[(n), float32], %z: Tensor[(m), float32], %w: Tensor[(4), "
+                  "float32]) { (@f(%x), @f(%z), @f(%w)) }"},
         NamedText{"Parameter", "def @main(%x: Tensor[(2), float32]) { %x }"},
         NamedText{"SharedCall",
                   "def @main(%x: Tensor[(2), float32]) { %0 = exp(%x); add(%0, %0) }"},

@@ -382,5 +382,19 @@ TEST(ReadTest, OtherTextIsRecognised) {
   EXPECT_FALSE(LooksLikeRelax(""));
 }
 
+TEST(ReadTest, AFunctionsVariablesStandForTheExtentsOfTheArguments) {
+  const ir::Module module = Read(
+      "@I.ir_module\nclass Module:\n"
+      "    @R.function(private=True)\n"
+      "    def f(x: R.Tensor((\"n\", \"k\"), \"float32\")) -> R.Tensor((\"n * k\",), "
+      "\"float32\"):\n"
+      "        n = T.int64()\n        k = T.int64()\n        return R.reshape(x, (n * k,))\n"
+      "    @R.function\n"
+      "    def main(x: R.Tensor((\"n\", \"k\"), \"float32\"), q: R.Tensor((4, 3), \"float32\")):\n"
+      "        cls = Module\n        c = cls.f(q)\n"
+      "        return (x, R.zeros(R.shape_of(c), \"float32\"))\n");
+  EXPECT_EQ(TypeOf(module.Main().body), "(Tensor[(n, k), float32], Tensor[(12), float32])");
+}
+
 }  // namespace
 }  // namespace tenon::relax

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tenon/tests/onnx/any_shapes.h"
+#include "tenon/tests/onnx/subgraphs.h"
 #include "tenon/tests/testing/cli_testing.h"
 
 namespace tenon::tools {
@@ -229,6 +231,26 @@ TEST_F(CliTest, ExplanationsSayWhatFoldingLeftAndWhy) {
     ASSERT_EQ(json["folding"]["refusals"].size(), 2U);  // the addition, too
     EXPECT_EQ(json["folding"]["refusals"][0], why);
   }
+}
+
+// An if of variable extents is no C program, so both branches are computed instead.
+TEST_F(CliTest, ExplanationsAreOfTheModelThatIsExported) {
+  onnx_import::Model model;
+  model.Input("c", {}, onnx::TensorProto::BOOL);
+  onnx_import::NamedInput(model, "x", {"n", "3"}).Output("y");
+  onnx::NodeProto& node = model.Node("If", {"c"}, {"chosen"});
+  for (const auto& [branch, op] :
+       {std::pair("then_branch", "Exp"), std::pair("else_branch", "Neg")}) {
+    onnx::GraphProto* graph = onnx_import::GraphOf(node, branch);
+    onnx_import::Add(graph, op, {"x"}, {op});
+    onnx_import::Gives(graph, {op});
+  }
+  model.Node("Tanh", {"chosen"}, {"y"});
+  Write("if.onnx", model.Bytes());
+  const Ended ended = Tenon("compile %/if.onnx --symbolic --emit=c --explain -o %/if.c");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr(" -> where ("),
+                               Not(HasSubstr("a tuple of results is not a kernel"))));
 }
 
 TEST_F(CliTest, CompileExportsCThatCompilesAlone) {

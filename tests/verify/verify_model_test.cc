@@ -89,5 +89,20 @@ TEST(VerifyModelTest, SymbolicModelsAreVerifiedForTheInputs) {
   EXPECT_LT(verified->interpreted, 1e-5);
 }
 
+TEST(VerifyModelTest, FunctionsThatAreValuesAreVerified) {
+  for (const char* text : {"def @main(%x: Tensor[(4), float32]) { let %f = fn (%y: Tensor[(4), "
+                           "float32]) { negative(%y) "
+                           "}; %f(%f(%x)) }",
+                           "def @g(%f: fn (Tensor[(4), float32]) -> Tensor[(4), float32], %x: "
+                           "Tensor[(4), float32]) -> "
+                           "Tensor[(4), float32] { %f(%f(%x)) }\n"
+                           "def @main(%x: Tensor[(4), float32]) { @g(fn (%y: Tensor[(4), float32]) "
+                           "{ negative(%y) }, %x) "
+                           "}"}) {
+    const auto verified = VerifyModel(Parse(text), {{"x", testing_graphs::Random({4}, 1)}});
+    EXPECT_TRUE(verified.ok()) << verified.status();
+  }
+}
+
 }  // namespace
 }  // namespace tenon

@@ -5,6 +5,7 @@
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/ops/conv/conv_rules.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te/conv/blocked_sum.h"
 #include "tenon/strategies/te/conv/conv_phases.h"
@@ -69,7 +70,7 @@ bool IsEmpty(const TeCall& call) {
 
 // Requires that nothing is empty. Where the call has blocks, `rules` are those of whole axes in the
 // default order.
-Transposed Describe(const TeCall& call, const ops::ConvRules& rules) {
+Transposed Describe(const TeCall& call, ops::ConvRules rules) {
   const Tensor& weight = call.input(1);
   const DataType dtype = call.dtype();
   const Sizes shape = call.sizes();
@@ -78,8 +79,11 @@ Transposed Describe(const TeCall& call, const ops::ConvRules& rules) {
   std::vector<Phases> axes;
   std::int64_t phases = 1;
   for (std::size_t d = 0; d < rules.dims; ++d) {
-    axes.push_back(
-        PhasesOf(rules, d, ExtentOf(weight, rules.kernel[d + 2]), shape[rules.out[d + 2]]));
+    const std::int64_t taps = ExtentOf(weight, rules.kernel[d + 2]);
+    // An element alone has no neighbours, whatever their distance: phases past its kernel are 0.
+    if (IsOne(call.input(0).shape()[rules.data[d + 2]]))
+      rules.strides[d] = std::min(rules.strides[d], ops::WindowSpan(taps, rules.dilation[d]));
+    axes.push_back(PhasesOf(rules, d, taps, shape[rules.out[d + 2]]));
     phases *= axes.back().stride;
   }
   ConvSum sums{.data = {0, 1},

@@ -8,6 +8,7 @@
 
 #include "tenon/strategies/te/conv/conv.h"
 #include "tenon/support/arithmetic.h"
+#include "tenon/support/strings.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
 
@@ -72,11 +73,14 @@ Source SourceOf(const Conv& conv) {
 }  // namespace
 
 Refusal RefusePadded(const Conv& conv, const TeCall& call) {
+  constexpr std::int64_t kMaxSteps = 16;
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
   const Sizes shape = call.sizes();
   const bool numbers = shape[2].is_number() && shape[3].is_number();
   if (numbers && conv.target.Has("avx512f")) return "rows and columns are numbers";
   const bool steps = conv.strides != std::array<std::int64_t, 2>{1, 1};
+  if (std::max(conv.strides[0], conv.strides[1]) > kMaxSteps)
+    return StrCat("windows step by more than ", kMaxSteps, ", past most of a copy");
   if (numbers && !steps && !IsLargeImage(call))
     return "rows and columns are numbers, windows do not step, and a channel stays in cache";
   return RefuseManyTaps(conv);

@@ -30,14 +30,20 @@ Shape SpatialOf(const ConvSum& conv) {
 
 // Which part of the taps along axis `d` the pixels between two coordinates need.
 double PartAlong(const ConvSum& conv, std::size_t d, std::int64_t first, std::int64_t last) {
-  std::int64_t needed = 0;
-  for (std::int64_t tap = 0; tap < conv.taps[d]; ++tap) {
-    const std::int64_t at = tap * conv.dilation[d];
-    if (first * conv.strides[d] + at < conv.inside[d].end &&
-        last * conv.strides[d] + at >= conv.inside[d].begin)
-      ++needed;
-  }
+  // The first tap that reaches `place` from pixel `at`.
+  const auto tap_at = [&](std::int64_t place, std::int64_t at) {
+    const std::int64_t way = place - at * conv.strides[d];
+    return way <= 0 ? std::int64_t{0} : std::min(conv.taps[d], CeilDiv(way, conv.dilation[d]));
+  };
+  const std::int64_t end = tap_at(conv.inside[d].end, first);
+  const std::int64_t needed = std::max<std::int64_t>(0, end - tap_at(conv.inside[d].begin, last));
   return static_cast<double>(needed) / static_cast<double>(conv.taps[d]);
+}
+
+// Of very many, some are asked that lie evenly among them.
+std::int64_t StepThrough(std::int64_t count) {
+  constexpr std::int64_t kMostAsked = 1 << 16;
+  return CeilDiv(count, kMostAsked);
 }
 
 // The axes along which tiles may lie outside the image.
@@ -56,9 +62,12 @@ double LeastPartOfTaps(const ConvSum& conv) {
   double part = 1;
   const Shape spatial = SpatialOf(conv);
   for (std::size_t d = 0; d < conv.inside.size(); ++d) {
-    double needed = 0;
-    for (std::int64_t i = 0; i < spatial[d]; ++i) needed += PartAlong(conv, d, i, i);
-    part *= needed / static_cast<double>(spatial[d]);
+    double needed = 0, asked = 0;
+    for (std::int64_t i = 0; i < spatial[d]; i += StepThrough(spatial[d])) {
+      needed += PartAlong(conv, d, i, i);
+      ++asked;
+    }
+    part *= needed / asked;
   }
   return part;
 }
@@ -68,8 +77,9 @@ double PartOfTaps(const ConvSum& conv, std::int64_t pixels) {
   const Shape spatial = SpatialOf(conv);
   const std::int64_t all = NumElements(spatial), tiles = CeilDiv(all, pixels);
   const std::vector<std::size_t> axes = AxesOfTiles(conv, pixels);
-  double needed = 0;
-  for (std::int64_t tile = 0; tile < tiles; ++tile) {
+  double needed = 0, asked = 0;
+  for (std::int64_t tile = 0; tile < tiles; tile += StepThrough(tiles)) {
+    ++asked;
     std::int64_t first = tile * pixels, last = std::min(first + pixels, all) - 1;
     double part = 1;
     for (std::size_t d = spatial.size(); d-- > 0;) {
@@ -80,7 +90,7 @@ double PartOfTaps(const ConvSum& conv, std::int64_t pixels) {
     }
     needed += part;
   }
-  return needed / static_cast<double>(tiles);
+  return needed / asked;
 }
 
 Expr MeetsImage(const ConvSum& conv, std::int64_t pixels, const std::vector<Expr>& first,

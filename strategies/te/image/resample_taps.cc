@@ -61,9 +61,14 @@ struct Quotient {
   Expr At(const Expr& i) const { return te::FloorDiv(i * factor + shift, divisor); }
 };
 
+// Results of a line that are looked at one by one when a kernel is made.
+constexpr std::int64_t kMaxAsked = 1 << 24;
+
 // The quotient that gives `index` of every result, if one extent is a multiple of the other.
 std::optional<Quotient> QuotientOf(std::int64_t in, std::int64_t out,
                                    const std::function<double(std::int64_t i)>& index) {
+  // Longer lines are stored: each index would be asked for here.
+  if (out > kMaxAsked) return std::nullopt;
   if (in < 1 || (out % in != 0 && in % out != 0)) return std::nullopt;
   Quotient q{.factor = std::max<std::int64_t>(1, in / out),
              .shift = 0,
@@ -227,7 +232,7 @@ Taps TapsOf(const ResampledAxis& a, const Resampling& how, DataType t) {
   if (how.coordinates != "tf_crop_and_resize") return taps;
   if (line.number != nullptr) {
     const auto last = static_cast<double>(NumberOf(a.in) - 1);
-    bool leaves = false;
+    bool leaves = NumberOf(a.out) > kMaxAsked;
     for (std::int64_t i = 0; !leaves && i < NumberOf(a.out); ++i)
       leaves = line.number(i) < 0 || line.number(i) > last;
     if (!leaves) return taps;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tenon/ops/pool/pool_rules.h"
+#include "tenon/ops/shape_rules.h"
 #include "tenon/strategies/planned_extent.h"
 #include "tenon/strategies/schedule/register_tile.h"
 #include "tenon/strategies/te/pool/pool.h"
@@ -37,16 +38,28 @@ namespace {
 
 struct Window : ops::PoolRules {
   std::vector<Expr> extent;
+  ops::Ints span;  // from the first tap to the last one
+  bool overhangs;  // the last window may end past the padded image
 
   template <typename AttrsType>
-  Window(const AttrsType& attrs, const Tensor& x) : PoolRules(ops::PoolRulesOf(attrs)) {
-    for (const std::size_t axis : at) extent.push_back(x.shape()[axis]);
+  Window(const AttrsType& attrs, const Tensor& x)
+      : PoolRules(ops::PoolRulesOf(attrs)), overhangs(attrs.ceil_mode) {
+    for (std::size_t d = 0; d < dims; ++d) {
+      extent.push_back(x.shape()[at[d]]);
+      span.push_back(ops::WindowSpan(size[d], dilation[d]));
+    }
   }
+
+  // Whether the last window may lie past the padded image, maybe at any distance. It then begins
+  // where that ends.
+  bool MayLieBeyond(std::size_t d) const { return overhangs && strides[d] > span[d]; }
 
   // Where a tap of a result element reads along spatial axis `d`, counted from the start of the
   // padding.
   Expr Padded(const std::vector<Var>& i, std::size_t d, const Expr& tap) const {
-    return i[at[d]] * strides[d] + tap * dilation[d];
+    Expr first = i[at[d]] * strides[d];
+    if (MayLieBeyond(d)) first = te::Min(first, extent[d] + (before[d] + after[d]));
+    return first + tap * dilation[d];
   }
 };
 
@@ -59,11 +72,14 @@ Tensor Surrounded(const Tensor& x, const Window& w, const std::vector<Expr>& res
     const auto* count = result[w.at[d]].As<loop::IntImmNode>();
     const auto* extent = w.extent[d].As<loop::IntImmNode>();
     if (count == nullptr || extent == nullptr) {
-      after.push_back(w.after[d] + w.strides[d] - 1);
+      const std::int64_t past = !w.overhangs ? 0 : std::min(w.strides[d] - 1, w.span[d]);
+      after.push_back(ops::PaddedExtent(w.before[d], w.after[d], past) - w.before[d]);
       continue;
     }
-    const std::int64_t reach =
-        (count->value - 1) * w.strides[d] + (w.size[d] - 1) * w.dilation[d] + 1;
+    const std::int64_t padded = ops::PaddedExtent(extent->value, w.before[d], w.after[d]);
+    std::int64_t first = (count->value - 1) * w.strides[d];  // of the last window
+    if (w.MayLieBeyond(d)) first = std::min(first, padded);
+    const std::int64_t reach = ops::PaddedExtent(first, 0, w.span[d]);
     after.push_back(std::max<std::int64_t>(0, reach - w.before[d] - extent->value));
   }
   return PadImage(x, w.at, w.before, after, value);

@@ -209,6 +209,35 @@ def @main(%n: int64, %x: Tensor[(2), float32]) { @deep(%n, %x) })";
   }
 }
 
+// Nothing is written of such functions, and nothing may be left over of them.
+TEST(ExportProgramTest, CallsWithoutEndAreStrictC) {
+  const std::string forever =
+      "def @forever(%x: Tensor[(3), float32]) -> Tensor[(3), float32] { @forever(exp(%x)) }\n";
+  const NDArray no = NDArray::Scalar(false), yes = NDArray::Scalar(true), x = Random({3}, 9);
+  const struct {
+    const char* main;
+    std::vector<const void*> inputs;
+    std::int32_t status;
+  } kCases[] = {
+      {"def @main(%c: bool, %x: Tensor[(3), float32]) { if (%c) { @forever(%x) } else { %x } }",
+       {no.raw(), x.raw()},
+       0},
+      {"def @main(%c: bool, %x: Tensor[(3), float32]) { if (%c) { @forever(%x) } else { %x } }",
+       {yes.raw(), x.raw()},
+       4},
+      {"def @main(%x: Tensor[(3), float32]) { @forever(%x) }", {x.raw()}, 4}};
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.main);
+    const CLibrary library(
+        ValueOrThrow(CSource(ValueOrThrow(LowerProgram(Parsed(forever + c.main), kGenerated)))));
+    ASSERT_EQ(library.failure(), "");
+    const NDArray y = NDArray::Zeros({3}, Float32);
+    void* outputs[] = {y.raw()};
+    EXPECT_EQ(library.Find<RunFunction>("model_run")(c.inputs.data(), outputs, nullptr), c.status);
+    EXPECT_EQ(y.SameBytes(x), c.status == 0);
+  }
+}
+
 TEST(ExportProgramTest, TheHeaderTellsWhatItTakes) {
   const ScopedFolder folder;
   const LoweredProgram program = ValueOrThrow(LowerProgram(Parsed(ALoop().text), kGenerated));

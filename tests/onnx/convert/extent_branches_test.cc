@@ -216,5 +216,118 @@ TEST(ExtentBranchesTest, OnlyAFewQuestionsAreAskedInARow) {
               HasSubstr("numbers for these extents decide it"));
 }
 
+// 256 is 0 as an integer of 8 bits, and so no condition that the extent decides.
+TEST(ExtentBranchesTest, ANarrowIntegerOfAnExtentMayBeZero) {
+  for (const int narrow : {TensorProto::INT8, TensorProto::UINT8}) {
+    SCOPED_TRACE(narrow);
+    Model model;
+    NamedInput(model, "x", {"n", "3"}).Output("y").Integers("axis", {0});
+    model.Node("Shape", {"x"}, {"shape"});
+    model.Node("Gather", {"shape", "axis"}, {"extent"});
+    SetInt(model.Node("Cast", {"extent"}, {"narrow"}), "to", narrow);
+    SetInt(model.Node("Cast", {"narrow"}, {"c"}), "to", TensorProto::BOOL);
+    NodeProto& node = model.Node("If", {"c"}, {"y"});
+    GraphProto* yes = GraphOf(node, "then_branch");
+    Add(yes, "Neg", {"x"}, {"negated"});
+    Gives(yes, {"negated"});
+    GraphProto* no = GraphOf(node, "else_branch");
+    Add(no, "Exp", {"x"}, {"exp"});
+    Gives(no, {"exp"});
+    ExpectRight(model, ValueOrThrow(Compile(ModuleOf(model))), {1, 255, 256, 257});
+  }
+}
+
+// The limit of the first one has the variable of the other input in front, with a minus.
+TEST(ExtentBranchesTest, ExtentsOfTwoInputsAreCompared) {
+  const struct {
+    const char* comparison;
+    std::int64_t n, m;  // that are taken; those that are refused are the other way round
+  } kCases[] = {{"Greater", 9, 5}, {"Less", 5, 9}};
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.comparison);
+    Model model;
+    NamedInput(NamedInput(model, "x", {"n", "3"}), "z", {"m", "k"}).Output("y");
+    model.Integers("axis", {0});
+    model.Node("Shape", {"x"}, {"shape"});
+    model.Node("Gather", {"shape", "axis"}, {"rows"});
+    model.Node("Shape", {"z"}, {"other_shape"});
+    model.Node("Gather", {"other_shape", "axis"}, {"other_rows"});
+    model.Node(c.comparison, {"rows", "other_rows"}, {"c"});
+    NodeProto& node = model.Node("If", {"c"}, {"chosen"});
+    GraphProto* yes = GraphOf(node, "then_branch");
+    Add(yes, "Exp", {"x"}, {"exp"});
+    Gives(yes, {"exp"});
+    GraphProto* no = GraphOf(node, "else_branch");
+    SetInt(Add(no, "ReduceMax", {"x"}, {"most"}), "keepdims", 0);
+    Gives(no, {"most"});
+    SetInts(model.Node("Transpose", {"chosen"}, {"y"}), "perm", {1, 0});
+    const Executable exe = ValueOrThrow(Compile(ModuleOf(model)));
+    const auto inputs = [](std::int64_t n, std::int64_t m) {
+      return runtime::Inputs{{"x", Random({n, 3}, 1)}, {"z", Random({m, 4}, 2)}};
+    };
+    const runtime::Inputs taken = inputs(c.n, c.m);
+    ExpectClose(ValueOrThrow(exe.Run(taken)),
+                testing_graphs::Outcome(OfNumbers(model, taken), taken));
+    EXPECT_THAT(std::string(exe.Run(inputs(c.m, c.n)).status().message()),
+                AllOf(HasSubstr("the model needs"), HasSubstr("for the limits of @main")));
+  }
+}
+
+// Nodes that are left out for having no budget left do not speak against an outcome.
+TEST(ExtentBranchesTest, AnImportThatRunsOutOfNodesIsRefused) {
+  Model model;
+  AddSqueeze(&model);
+  std::string last = "chosen";
+  for (int i = 0; i < 100'100; ++i) {
+    const std::string next = StrCat("v", i);
+    model.Node("Identity", {last}, {next});
+    last = next;
+  }
+  model.Output(last);
+  EXPECT_THAT(std::string(ImportOnnx(model.Bytes(), AnyShapes()).status().message()),
+              HasSubstr("more than 200000 nodes"));
+}
+
+// Converted twice at each level, the innermost one would be converted 2^18 times.
+TEST(ExtentBranchesTest, IfsInsideEachOtherAreConvertedOnce) {
+  constexpr int kLevels = 18;
+  Model model;
+  NamedInput(model, "x", {"n", "3"}).Output("v18").Integers("axis", {0});
+  model.Node("Shape", {"x"}, {"shape"});
+  model.Node("Gather", {"shape", "axis"}, {"extent"});
+  for (int level = 0; level <= kLevels; ++level) {
+    model.Integers(StrCat("number", level), {5 + level});
+    model.Node("Greater", {"extent", StrCat("number", level)}, {StrCat("c", level)});
+  }
+  GraphProto* graph = model.proto.mutable_graph();
+  for (int level = kLevels; level >= 0; --level) {
+    NodeProto& node = Add(graph, "If", {StrCat("c", level)}, {StrCat("v", level)});
+    GraphProto* no = GraphOf(node, "else_branch");
+    Add(no, "Neg", {"x"}, {StrCat("negated", level)});
+    Gives(no, {StrCat("negated", level)});
+    graph = GraphOf(node, "then_branch");
+    if (level > 0) Gives(graph, {StrCat("v", level - 1)});
+  }
+  // Of another rank than all others.
+  Add(graph, "Squeeze", {"x", "axis"}, {"row"});
+  Gives(graph, {"row"});
+  const ir::Module module = ModuleOf(model);
+  EXPECT_THAT(ConditionsOf(module), HasSubstr("n <= 23, for the limits of @main"));
+  ExpectRight(model, ValueOrThrow(Compile(module)), {1, 23});
+}
+
+TEST(ExtentBranchesTest, AConditionOfTwoElementsIsRefusedWithItsNode) {
+  Model model;
+  NamedInput(model, "x", {"n", "3"}).Output("chosen").Integers("axis", {0});
+  model.Initializer("c", NDArray::FromVector<bool>({2}, {true, false}));
+  NodeProto& node = model.Node("If", {"c"}, {"chosen"}, "choose");
+  GraphProto* yes = GraphOf(node, "then_branch");
+  Add(yes, "Squeeze", {"x", "axis"}, {"row"});
+  Gives(yes, {"row"});
+  Gives(GraphOf(node, "else_branch"), {"x"});
+  EXPECT_THAT(std::string(ImportOnnx(model.Bytes(), AnyShapes()).status().message()),
+              AllOf(HasSubstr("choose (If)"), HasSubstr("the condition must have one element")));
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

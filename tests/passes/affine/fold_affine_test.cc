@@ -569,5 +569,16 @@ TEST(FoldAffineTest, S003_06_TheConstantIsTheSumOfBoth) {
     EXPECT_FLOAT_EQ(sum.data<float>()[c], b.data<float>()[c] + t.data<float>()[c]);
 }
 
+// x * 1e-37 + 100 would become x + 1e39, which float32 does not hold.
+TEST(FoldAffineTest, AShiftIsNotDividedBeyondItsType) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2}, Float32));
+  const ir::Expr shifted = ops::Add(ops::Multiply(x, ops::Scalar(1e-37)), ops::Scalar(100));
+  const ir::Expr weight = ir::Constant::Make(NDArray::FromVector<float>({2, 2}, {64, 0, 128, 256}));
+  const Module before = InferType(Module::FromExpr(ops::Dense(ops::Relu(shifted), weight)));
+  FoldAffineReport report;
+  EXPECT_EQ(FoldAffine(before, &report), before);
+  EXPECT_THAT(report.refusals, ::testing::Contains(HasSubstr("beyond the range of its type")));
+}
+
 }  // namespace
 }  // namespace tenon::passes

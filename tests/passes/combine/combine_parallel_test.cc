@@ -372,6 +372,17 @@ INSTANTIATE_TEST_SUITE_P(
     NoChange, CombineParallelLeavesTest,
     ::testing::Values(
         CombineCase{
+            Combine::kFlatDense,
+            {"DenseWeightsOfOtherTypes",
+             "%x: Tensor[(4, 8), uint8], %a: Tensor[(3, 8), int8], %b: Tensor[(3, 8), uint8]",
+             "(nn.dense(%x, %a, out_dtype=\"int32\"), nn.dense(%x, %b, out_dtype=\"int32\"))"}},
+        CombineCase{
+            Combine::kConv2D,
+            {"ConvolutionWeightsOfOtherTypes",
+             "%x: Tensor[(1, 4, 6, 6), uint8], %a: Tensor[(3, 4, 1, 1), int8], "
+             "%b: Tensor[(3, 4, 1, 1), uint8]",
+             "(nn.conv2d(%x, %a, out_dtype=\"int32\"), nn.conv2d(%x, %b, out_dtype=\"int32\"))"}},
+        CombineCase{
             Combine::kConv2D,
             {"OtherStrides", kConv, "(nn.conv2d(%x, %w1), nn.conv2d(%x, %w2, strides=[2, 2]))"}},
         CombineCase{Combine::kConv2D,

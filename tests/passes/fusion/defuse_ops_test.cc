@@ -2,8 +2,10 @@
 #include "tenon/passes/fusion/defuse_ops.h"
 
 #include "tenon/ir/structural.h"
+#include "tenon/ir/verify.h"
 #include "tenon/ops/builders.h"
 #include "tenon/passes/fusion/fuse_ops.h"
+#include "tenon/passes/infer_type.h"
 #include "tenon/tests/passes/algebra_testing.h"
 
 namespace tenon::passes {
@@ -52,6 +54,14 @@ TEST(DefuseOpsTest, OtherFunctionsStay) {
   const Module before =
       WithConstants(kMatrix, "%0 = fn (%p: Tensor[(4, 6), float32]) { exp(%p) };\n%0(%x)");
   EXPECT_EQ(DefuseOps(before), before);
+}
+
+TEST(DefuseOpsTest, EachCallOfAKernelBindsVariablesOfItsOwn) {
+  const ir::Module after = DefuseOps(
+      InferType(Parse("def @main(%x: Tensor[(4), float32], %y: Tensor[(4), float32]) {\n"
+                      "  %0 = fn (%a: Tensor[(4), float32], Primitive=1) -> Tensor[(4), float32] "
+                      "{ let %b = negative(%a); add(%b, %b) };\n  add(%0(%x), %0(%y))\n}")));
+  ir::VerifyModule(after);
 }
 
 }  // namespace

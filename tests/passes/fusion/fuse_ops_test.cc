@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tenon/ops/builders.h"
+#include "tenon/passes/facts.h"
 #include "tenon/tests/passes/fused.h"
 
 namespace tenon::passes {
@@ -43,6 +44,14 @@ TEST_P(FuseOpsTest, KeepsCheckedTypes) {
 TEST_P(FuseOpsTest, TextReadsBack) {
   const std::string text = Print(Fused(GetParam().before));
   EXPECT_EQ(Print(InferType(Parse(text))), text);
+}
+
+TEST(FuseOpsTextTest, ReferencesStayOutsideOfKernels) {
+  const Module fused = Fused(
+      "def @main(%x: Tensor[(2), float32]) { let %r = ref(%x); let %b = ref_read(%r); "
+      "let %w = ref_write(%r, multiply(%b, %b)); ref_read(%r) }");
+  EXPECT_NE(Print(fused).find("Primitive=1"), std::string::npos);
+  EXPECT_TRUE(Holds(Fact::kFused, fused));
 }
 
 TEST(FuseOpsTextTest, S001_22_TheChainPrintsBeforeFusion) {

@@ -186,6 +186,32 @@ TEST(FakeQuantizationTest, AMeanForAMuchFinerScaleStaysInFloats) {
   EXPECT_FALSE(changes("0.001f"));
 }
 
+// A bound or a bias becomes the nearest quantum of its operand, which may be many of the result.
+TEST(FakeQuantizationTest, ABoundForAMuchFinerScaleStaysInFloats) {
+  const auto changes = [](const char* bound, const char* scale) {
+    const Module typed =
+        Typed(StrCat("def @main(%x: Tensor[(4), int8]) { qnn.quantize(clip(qnn.dequantize(%x, 1f, "
+                     "0), a_min=0f, a_max=",
+                     bound, "), ", scale, ", 0, out_dtype=\"int16\") }"));
+    return !(FakeQuantizationToInteger(typed) == typed);
+  };
+  EXPECT_TRUE(changes("2.4f", "1f"));
+  EXPECT_FALSE(changes("2.4f", "0.01f"));
+  EXPECT_TRUE(changes("2f", "0.01f"));
+  EXPECT_TRUE(changes("200.4f", "0.01f"));  // beyond int8, where it bounds nothing
+}
+TEST(FakeQuantizationTest, ABiasForAMuchFinerScaleStaysInFloats) {
+  const auto with_bias = [](const char* bias) {
+    return BodyOf(FakeQuantizationToInteger(
+        Typed(StrCat("def @main(%x: Tensor[(1, 4), int8], %w: Tensor[(2, 4), int8]) { "
+                     "qnn.quantize(add(nn.dense(qnn.dequantize(%x, 1f, 0), qnn.dequantize(%w, 1f, "
+                     "0)), ",
+                     bias, "), 0.01f, 0, out_dtype=\"int32\") }"))));
+  };
+  EXPECT_THAT(with_bias("4f"), HasSubstr("qnn.requantize"));
+  EXPECT_THAT(with_bias("0.4f"), Not(HasSubstr("qnn.requantize")));
+}
+
 class FakeQuantizationLeavesTest : public ::testing::TestWithParam<NamedText> {};
 
 TEST_P(FakeQuantizationLeavesTest, TheSameNodes) {
@@ -199,6 +225,23 @@ INSTANTIATE_TEST_SUITE_P(
         NamedText{"Floats", "def @main(%x: Tensor[(2), float32]) { nn.relu(exp(%x)) }"},
         NamedText{"NothingQuantisedBehind",
                   "def @main(%x: Tensor[(2), int8]) { exp(nn.relu(qnn.dequantize(%x, 0.5f, 3))) }"},
+        NamedText{"AClipBesideWhatTheTypeHolds",
+                  "def @main(%x: Tensor[(2), int8]) { qnn.quantize(clip(qnn.dequantize(%x, 0.01f, "
+                  "0), a_min=2f, a_max=6f), 0.05f, 0, out_dtype=\"int8\") }"},
+        NamedText{"AReluOfAZeroThatTheTypeDoesNotHold",
+                  "def @main(%x: Tensor[(2), int8]) { qnn.quantize(nn.relu(qnn.dequantize(%x, "
+                  "0.1f, 200)), 0.1f, 0, out_dtype=\"int8\") }"},
+        NamedText{"AProductOfAnotherType",
+                  "def @main(%x: Tensor[(2, 3), int8], %w: Tensor[(5, 3), int8]) { "
+                  "nn.dense(qnn.dequantize(%x, 0.5f, 3), qnn.dequantize(%w, 0.25f, 0), "
+                  "out_dtype=\"float64\") }"},
+        // Each of the four means is less than half a quantum off.
+        NamedText{"SumsOfMeansForAFinerScale",
+                  "def @main(%x: Tensor[(1, 255, 4), int8], %y: Tensor[(255, 4), int8]) { "
+                  "%0 = mean(qnn.dequantize(%x, 1f, 0), axis=[1]); "
+                  "%1 = mean(qnn.dequantize(%y, 1f, 0), axis=[0]); "
+                  "qnn.quantize(add(add(add(%0, %1), %1), %1), 0.0078125f, 0, "
+                  "out_dtype=\"int16\") }"},
         NamedText{"AFunctionOfNoRule",
                   "def @main(%x: Tensor[(2), int8]) { qnn.quantize(exp(qnn.dequantize(%x, 0.5f, "
                   "3)), 0.5f, 3, out_dtype=\"int8\") }"},

@@ -107,6 +107,9 @@ TEST_P(FoldConstantLeavesTest, TheSameNodes) {
 INSTANTIATE_TEST_SUITE_P(
     NoChange, FoldConstantLeavesTest,
     ::testing::Values(
+        NamedText{"AProjectionBesideAWrite",
+                  "def @main(%x: float32, %y: float32) { let %r = ref(%x); "
+                  "%0 = (ref_write(%r, %y), %x); let %a = %0.1; (%a, ref_read(%r)) }"},
         NamedText{"ACallOverAVariable", "def @main(%x: float32) { add(%x, 1f) }"},
         NamedText{"AStatefulOperator", "def @main() { nn.dropout(1f) }"},
         NamedText{"AKernel", "def @main() { %0 = fn (Primitive=1) { add(1f, 2f) }; %0() }"},

@@ -144,6 +144,9 @@ TEST_P(SimplifyExprLeavesTest, TheSameNodes) {
 INSTANTIATE_TEST_SUITE_P(
     NoChange, SimplifyExprLeavesTest,
     ::testing::Values(
+        PassCase{"AClipBeyondInt64", "%x: Tensor[(3), uint64]",
+                 "cast(cast(clip(%x, a_min=0f64, a_max=9.223372036854775808e18f64), "
+                 "dtype=\"int64\"), dtype=\"float32\")"},
         PassCase{"ZerosThatMayNotFit", "%x: Tensor[(5), float32], %y: Tensor[(n), float32]",
                  "add(exp(%x), zeros_like(%y))"},
         // Graphs of self-additions, by which fusion is explained, keep their additions.

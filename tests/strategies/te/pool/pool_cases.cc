@@ -127,6 +127,7 @@ void AddPools(std::vector<OpCase>* cases) {
            PoolCase{"row_uneven", {1, 5, 16}, {4}, {3}, {0, 2}, {2}},
            PoolCase{"row_ceil", {1, 2, 15}, {2}, {4}, {1, 0}, {1}, true},
            PoolCase{"row_within_a_window", {2, 3, 5}, {8}, {4}, {1, 0}, {1}, true},
+           PoolCase{"row_beyond", {1, 2, 8}, {3}, {std::int64_t{1} << 40}, {1, 1}, {1}, true},
            PoolCase{"row_of_1", {3, 1, 1}, {1}, {1}, {0, 0}},
        })
     for (const char* layout : {"NCW", "NWC"}) AddWindows(p, "NCW", layout, cases);
