@@ -109,10 +109,9 @@ if(TENON_SANITIZE)
   target_link_options(tenon_private_options INTERFACE -fsanitize=${TENON_SANITIZE})
 endif()
 
-# What is counted is the code of the rooms: their tests are not counted, and link the runtime that counts. Tests run much of
-# the rooms' code and little of their own, so only the rooms are optimised.
+# What is counted is the code of the rooms: their tests are not counted, and link the runtime that counts.
 if(TENON_COVERAGE)
-  set(TENON_COUNTED -O1 -fprofile-instr-generate -fcoverage-mapping)
+  set(TENON_COUNTED -fprofile-instr-generate -fcoverage-mapping)
   add_link_options(-fprofile-instr-generate)
 endif()
 
@@ -155,6 +154,9 @@ endfunction()
 # For what is compiled far longer than it runs, tests among it. Headers are precompiled apart for it: a compiler takes only
 # those of its own level of optimisation.
 set(TENON_QUICK_OPTIONS $<$<CONFIG:Release>:-Og>)
+if(TENON_COVERAGE)
+  set(TENON_QUICK_OPTIONS -O0)
+endif()
 function(tenon_compile_quickly target)
   target_compile_options(${target} PRIVATE ${TENON_QUICK_OPTIONS})
   tenon_precompile(${target} tenon_quick_headers OPTIONS ${TENON_QUICK_OPTIONS})
