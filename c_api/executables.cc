@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +12,7 @@
 #include "tenon/c_api/handles.h"
 #include "tenon/c_api/options.h"
 #include "tenon/compiler/lower_program.h"
+#include "tenon/compiler/symbolic/named_extents.h"
 #include "tenon/ir/flatten.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/runtime/dlpack.h"
@@ -47,15 +50,43 @@ std::vector<runtime::Entry> ResultsOf(const runtime::Plan& plan) {
   return results;
 }
 
+// A module of variables. The plan for all their values shows it, where there is one. The executable
+// also takes values for which that does not hold, and kernels that are made for each shape.
+TenonExecutable CompiledForAll(const ir::Module& module, const CompileOptions& options) {
+  runtime::Executable executable = ValueOrThrow(Compile(module, options));
+  absl::StatusOr<Lowered> planned = Lower(module, options);
+  const bool has_plan = planned.ok();
+  if (!has_plan && planned.status().code() != absl::StatusCode::kInternal)
+    planned = LowerKernels(module, options);
+  Lowered lowered = ValueOrThrow(std::move(planned));
+  std::vector<runtime::Entry> results =
+      has_plan ? ResultsOf(lowered.plan) : ResultsOf(compiler::NameExtents(module));
+  // Those of the executable, in their order.
+  std::erase_if(lowered.kernels, [](const LoweredKernel& kernel) {
+    return !std::holds_alternative<loop::Function>(kernel.choice.built.kernel);
+  });
+  return {.lowered = std::move(lowered),
+          .has_plan = has_plan,
+          .executable = std::move(executable),
+          .results = std::move(results)};
+}
+
 TenonExecutable Compiled(const ir::Module& module, const CompileOptions& options) {
   if (module.Find("main") && IsProgram(module)) {
     runtime::Executable executable = ValueOrThrow(Compile(module, options));
-    return {.lowered = {}, .executable = std::move(executable), .results = ResultsOf(module)};
+    return {.lowered = {},
+            .has_plan = false,
+            .executable = std::move(executable),
+            .results = ResultsOf(module)};
   }
+  if (module.Find("main") && compiler::HasSymbols(module)) return CompiledForAll(module, options);
   Lowered lowered = ValueOrThrow(Lower(module, options));
   runtime::Executable executable = ValueOrThrow(Link(lowered, options));
   std::vector<runtime::Entry> results = ResultsOf(executable.plan());
-  return {std::move(lowered), std::move(executable), std::move(results)};
+  return {.lowered = std::move(lowered),
+          .has_plan = true,
+          .executable = std::move(executable),
+          .results = std::move(results)};
 }
 
 std::string Describe(const TenonExecutable& executable) {
@@ -101,7 +132,7 @@ std::string KernelText(const TenonExecutable& executable, std::size_t kernel,
     throw Unimplemented(
         "a program, which has control flow or extents that values decide, does not explain its "
         "kernels");
-  if (kind == kExplain) return executable.lowered.kernels[kernel].choice.Explanation();
+  if (kind == kExplain) return executable.lowered.kernels.at(kernel).choice.Explanation();
   for (const auto& [name, text] : kTexts) {
     if (kind == name) return executable.executable.kernels()[kernel]->Text(text);
   }
@@ -188,11 +219,14 @@ TenonError* tenon_kernel_text(const TenonExecutable* executable, size_t kernel, 
 
 TenonError* tenon_graph_json(const TenonExecutable* executable, TenonText** json) {
   return Run(__func__, [&] {
-    const tenon::runtime::Executable& given = Required(executable, "executable").executable;
-    if (given.program() != nullptr)
+    const TenonExecutable& given = Required(executable, "executable");
+    if (given.executable.program() != nullptr)
       throw tenon::Unimplemented(
           "a program, which has control flow or extents that values decide, has no single plan");
-    Give(given.GraphJson(), json);
+    if (!given.has_plan)
+      throw tenon::Unimplemented(
+          "kernels of the module are made for each shape, so it has no plan for all shapes");
+    Give(tenon::runtime::ToGraphJson(given.lowered.plan), json);
   });
 }
 

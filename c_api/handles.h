@@ -28,6 +28,7 @@ struct TenonModule {
 };
 struct TenonExecutable {
   tenon::Lowered lowered;  // of a program, nothing
+  bool has_plan = false;   // in `lowered`
   tenon::runtime::Executable executable;
   std::vector<tenon::runtime::Entry> results;  // of which types and shapes are read
 };

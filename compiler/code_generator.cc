@@ -168,13 +168,16 @@ bool RegisterCodeGenerator(CodeGenerator generator, std::source_location where,
   return status.ok();
 }
 
-ir::Module PartitionFor(const ir::Module& module, const std::string& name) {
+ir::Module PartitionFor(const ir::Module& module, const std::string& name,
+                        passes::PassContext context) {
   strategies::RegisterStrategies(ops::OpRegistry::Global());
   const std::vector<passes::FusionPattern> patterns =
       CodeGeneratorRegistry::Global().PatternsOf(name);
-  const ir::Module prepared =
-      passes::RunPasses(passes::DefaultPipeline(strategies::EvaluateCall, 3), module,
-                        {.opt_level = 3, .disabled = {"FuseOps"}});
+  // Patterns match calls, and not groups of them.
+  std::erase(context.required, "FuseOps");
+  context.disabled.emplace_back("FuseOps");
+  const ir::Module prepared = passes::RunPasses(
+      passes::DefaultPipeline(strategies::EvaluateCall, context.opt_level), module, context);
   return passes::MergeCompositeFunctions(passes::FuseOpsByPattern(prepared, patterns));
 }
 

@@ -25,6 +25,7 @@
 #include "tenon/ir/module.h"
 #include "tenon/jit/callable.h"
 #include "tenon/passes/partition/annotate_target.h"
+#include "tenon/passes/pass_manager.h"
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 #include "tenon/strategies/strategy.h"
 #include "tenon_headers_stamp.h"
@@ -91,10 +92,12 @@ bool RegisterCodeGenerator(CodeGenerator generator,
                            std::source_location where = std::source_location::current(),
                            std::uint64_t headers = TENON_HEADERS_STAMP);
 
-// Runs the default passes up to fusion and moves what the generator's patterns match into composite
-// functions. Composites that feed one another share a function with Codegen=<name>. Throws NotFound
-// for a name that nobody registered, and what the passes and the patterns throw.
-ir::Module PartitionFor(const ir::Module& module, const std::string& name);
+// Runs the default passes of the context's level up to fusion, and moves what the generator's
+// patterns match into composite functions. Composites that feed one another share a function with
+// Codegen=<name>. Throws NotFound for a name that nobody registered, and what the passes and the
+// patterns throw.
+ir::Module PartitionFor(const ir::Module& module, const std::string& name,
+                        passes::PassContext context = {});
 
 }  // namespace tenon
 

@@ -297,6 +297,8 @@ OnnxModel OnnxModel::Make(std::string_view bytes, const std::string& source,
   ExternalData files(folder);
   MakePlain(model.mutable_graph(), &files);
   for (onnx::FunctionProto& function : *model.mutable_functions()) MakePlain(&function, &files);
+  if (model.ir_version() < kFirstWithInitializersAlone)
+    DropInitializedInputs(model.mutable_graph());
   state->opset = OpsetOf(model.opset_import(), 0, source);
   state->functions = LocalFunctions(model, state->opset);
   state->missing = MissingOperators(model.graph(), state->functions, source);

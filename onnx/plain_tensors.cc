@@ -1,6 +1,8 @@
 #include "tenon/onnx/plain_tensors.h"
 
 #include <cstring>
+#include <string_view>
+#include <unordered_set>
 
 #include "tenon/onnx/convert/node.h"
 #include "tenon/onnx/narrow_type.h"
@@ -119,6 +121,23 @@ void MakePlain(onnx::GraphProto* graph, ExternalData* files) {
 
 void MakePlain(onnx::FunctionProto* function, ExternalData* files) {
   for (onnx::NodeProto& node : *function->mutable_node()) MakePlainInside(&node, files);
+}
+
+void DropInitializedInputs(onnx::GraphProto* graph) {
+  for (onnx::NodeProto& node : *graph->mutable_node()) {
+    for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+      if (!attribute.has_g()) continue;
+      onnx::GraphProto& inner = *attribute.mutable_g();
+      std::unordered_set<std::string_view> initialized;
+      for (const onnx::TensorProto& tensor : inner.initializer()) initialized.insert(tensor.name());
+      google::protobuf::RepeatedPtrField<onnx::ValueInfoProto> given;
+      for (onnx::ValueInfoProto& input : *inner.mutable_input()) {
+        if (!initialized.contains(input.name())) given.Add()->Swap(&input);
+      }
+      inner.mutable_input()->Swap(&given);
+      DropInitializedInputs(&inner);
+    }
+  }
 }
 
 }  // namespace tenon::onnx_import

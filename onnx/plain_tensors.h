@@ -16,6 +16,12 @@ void MakePlain(onnx::GraphProto* graph, ExternalData* files);
 // Of a function of the model.
 void MakePlain(onnx::FunctionProto* function, ExternalData* files);
 
+// The first version of the file format in which initializers need not be inputs.
+inline constexpr int kFirstWithInitializersAlone = 4;
+// Of graphs inside the nodes, in older versions: initializers are inputs no more, which the node
+// would have to give.
+void DropInitializedInputs(onnx::GraphProto* graph);
+
 }  // namespace tenon::onnx_import
 
 #endif  // TENON_ONNX_PLAIN_TENSORS_H_

@@ -20,6 +20,13 @@ void RequireArguments(const OpDef& op, const std::vector<ir::Expr>& args) {
   }
 }
 
+bool IsEmptyObject(const std::string& json) {
+  std::string text = json;
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; });
+  // Blanks stand between the braces and around them alone.
+  return text == "{}";
+}
+
 ir::Expr MakeCall(const OpDef& op, std::vector<ir::Expr> args, attrs::Attrs attrs) {
   RequireArguments(op, args);
   return ir::Call::Make(OpRegistry::Global().Get(op.name), std::move(args), std::move(attrs));
@@ -51,7 +58,10 @@ ir::Expr CallOpWithJson(const std::string& name, std::vector<ir::Expr> args,
                         const std::string& json) {
   const OpDef& op = DefinitionOf(name);
   if (json.empty()) return CallOp(name, std::move(args), attrs::FieldValues());
-  if (op.schema == nullptr) throw InvalidArgument(StrCat(name, " has no attributes"));
+  if (op.schema == nullptr) {
+    if (!IsEmptyObject(json)) throw InvalidArgument(StrCat(name, " has no attributes"));
+    return CallOp(name, std::move(args), attrs::FieldValues());
+  }
   return MakeCall(op, std::move(args), attrs::Attrs::FromJson(*op.schema, json));
 }
 

@@ -204,6 +204,12 @@ class Machine {
     if (known->second != extent)
       throw InvalidArgument(StrCat("take_first: the extent ", step.extent, " is ", known->second,
                                    " and ", extent, "; cuts of one variable must give one extent"));
+    for (const ExtentPlace& place : step.output_extents) {
+      if (extent != place.number)
+        throw InvalidArgument(StrCat(step.inputs.size() == 1 ? "count_up" : "take_first",
+                                     ": values of the run give an extent of ", extent,
+                                     "; the type of the result says ", place.number));
+    }
   }
 
   static void Count(Frame& frame, const Step& step) {

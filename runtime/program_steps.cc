@@ -79,8 +79,12 @@ void FindFacts(std::vector<ProgramFunction>* functions) {
   for (ProgramFunction& function : *functions) {
     FindLastReads(&function);
     const Step* last = function.steps.empty() ? nullptr : &function.steps.back();
+    // Variables that the results give values to, nobody reads afterwards. Numbers are compared.
     function.ends_in_call = last != nullptr && last->outputs == function.results &&
-                            (last->kind == StepKind::kCall || last->kind == StepKind::kBranch);
+                            (last->kind == StepKind::kCall || last->kind == StepKind::kBranch) &&
+                            std::ranges::none_of(last->output_extents, [](const auto& place) {
+                              return place.extent.empty();
+                            });
     function.own_extents = OwnVariables(function);
   }
   FindEndless(functions);

@@ -55,7 +55,8 @@ struct Step {
   bool is_clamped = false;
   std::string needed_by = {};
   // Of a call or a branch: variables to which its outputs give values, and numbers that the results
-  // of what is called need not be.
+  // of what is called need not be. Of a cut: the number that its extent must be, if its type says
+  // one.
   std::vector<ExtentPlace> output_extents = {};
 };
 
@@ -80,7 +81,8 @@ struct ProgramFunction {
   std::vector<ExtentCondition> needs = {};
 
   // Facts, which FindFacts finds.
-  // Whether the results are those of the last step, which is a call or a branch.
+  // Whether the results are those of the last step, which is a call or a branch after which nothing
+  // is to be compared.
   bool ends_in_call = false;
   // The function that calls itself without a condition on every way through this one, whose call
   // is an error; empty: some way ends.

@@ -68,7 +68,8 @@ Json StepJson(const Step& step) {
       json["count_up"] = {{"clamped", step.is_clamped ? 1 : 0}, {"for", step.needed_by}};
   }
   json["outputs"] = step.outputs;
-  if (Calls(step.kind)) json["extents"] = PlacesJson(step.output_extents);
+  if (Calls(step.kind) || !step.output_extents.empty())
+    json["extents"] = PlacesJson(step.output_extents);
   return json;
 }
 
@@ -161,7 +162,8 @@ Step ReadStep(const Reader& json) {
     }
   }
   step.outputs = json["outputs"].List(ReadCount);
-  if (Calls(step.kind)) step.output_extents = json["extents"].List(ReadPlace);
+  if (Calls(step.kind) || json.Has("extents"))
+    step.output_extents = json["extents"].List(ReadPlace);
   return step;
 }
 

@@ -141,6 +141,13 @@ class ProgramVerifier {
     }
   }
 
+  // Of steps other than calls, only a cut compares what it makes, and that with a number.
+  void VerifyNumbers(const Step& step) const {
+    for (const ExtentPlace& place : step.output_extents)
+      Require(step.kind == StepKind::kCut && place.extent.empty() && place.axis == step.axis,
+              "says an extent that is not the number of its cut");
+  }
+
   void VerifyFunction(std::size_t f) {
     const ProgramFunction& function = program_.functions[f];
     const std::string name = StrCat("function ", f, " (", function.name, ")");
@@ -159,6 +166,7 @@ class ProgramVerifier {
       Require(step.outputs.size() == made.size(),
               StrCat("keeps ", step.outputs.size(), " results of ", made.size()));
       VerifyPlaces(step.output_extents, made);
+      if (step.kind != StepKind::kCall && step.kind != StepKind::kBranch) VerifyNumbers(step);
       for (const ExtentPlace& place : step.output_extents) {
         if (place.extent.empty()) made[place.array].extents[place.axis] = place.number;
       }

@@ -63,8 +63,10 @@ void BenchRecords(const BenchArguments& arguments) {
   std::fputs((arguments.json ? RecordsRaceJson(race) : RecordsRaceText(race)).c_str(), stdout);
 }
 
-void Bench(const BenchArguments& arguments) {
+void Bench(BenchArguments arguments) {
   arguments.compile.WarnOfCache();
+  // The kernels of a plan are measured.
+  if (arguments.race || arguments.floors) arguments.model.control_flow = false;
   if (arguments.race) return BenchRecords(arguments);
   if (arguments.floors) return BenchFloors(arguments);
   RunTimes times;

@@ -265,7 +265,8 @@ void AddCompileCommand(CLI::App* command) {
       ->add_option("-o,--out", arguments->output,
                    "file to write, - for standard output; FILE.so: a shared library, FILE.o: an "
                    "object, each with the header FILE.h; --emit=c: FILE.c and FILE.h, or a "
-                   "folder; FILE.onnx: an ONNX model")
+                   "folder; FILE.onnx: an ONNX model; .ll, .s, .json, .relay and .txt: as --emit "
+                   "llvm, asm, json and fused")
       ->capture_default_str();
   command
       ->add_option("--name", arguments->exported.name,

@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include "tenon/jit/object/object_cache.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/tools/start_ranks.h"
@@ -43,6 +44,9 @@ void FillCacheByAll(const ir::Module& module, const Lowered& lowered,
   if (access(options.cache_dir.c_str(), W_OK | X_OK) != 0)
     throw InvalidArgument(StrCat("the folder ", options.cache_dir,
                                  " cannot be filled: ", std::generic_category().message(errno)));
+  const std::string refusal = jit::ObjectCache(options.cache_dir, 1).Refusal();
+  if (!refusal.empty())
+    throw InvalidArgument(StrCat("the folder ", options.cache_dir, " cannot be filled: ", refusal));
   std::optional<tune::Ranks> ranks;
   if (tune::Ranks::AreExpected()) ranks.emplace(StartRanks());
   const int rank = ranks ? ranks->rank() : 0, size = ranks ? ranks->size() : 1;

@@ -89,8 +89,8 @@ class SharedMemory {
 std::string ExampleCall(const FuzzArguments& arguments) {
   constexpr std::uint64_t kSeeds = 5;
   std::string refusal;
-  for (std::uint64_t seed = arguments.seed; seed < arguments.seed + kSeeds; ++seed) {
-    verify::Random random(seed);
+  for (std::uint64_t i = 0; i < kSeeds; ++i) {
+    verify::Random random(arguments.seed + i);  // which wraps around, as the seeds of cases do
     if (const auto call = verify::MakeRandomCall(arguments.op, random, &refusal)) return call->text;
   }
   throw FailedPrecondition(StrCat("fuzz: no call of ", arguments.op,

@@ -33,7 +33,8 @@ constexpr Command kCommands[] = {
     {"bench", "Measure how long a model takes, on random inputs", AddBenchCommand},
     {"opt", "Run passes over a module and print the result", AddOptCommand},
     {"ops", "List operators, or show one in full", AddOpsCommand},
-    {"passes", "List the passes that compiling runs, in order, and all others", AddPassesCommand},
+    {"passes", "List the passes that compiling runs, in order, and others; opt --help lists all",
+     AddPassesCommand},
     {"fuzz",
      "Check random schedules, loops, passes on random graphs, or random ONNX models, against the "
      "interpreter",

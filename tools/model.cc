@@ -19,6 +19,7 @@
 #include "tenon/ir/parse_extents.h"
 #include "tenon/ir/result_names.h"
 #include "tenon/ir/text_format.h"
+#include "tenon/jit/object/object_cache.h"
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/models/registry.h"
 #include "tenon/onnx/model.h"
@@ -188,6 +189,9 @@ void CompileArguments::WarnOfCache() const {
   if (failure)
     std::cerr << "tenon: the cache " << folder.string()
               << " cannot be written, so nothing is kept: " << failure.message() << "\n";
+  const std::string refusal = failure ? "" : jit::ObjectCache(folder, 1).Refusal();
+  if (!refusal.empty())
+    std::cerr << "tenon: the cache " << folder.string() << " is not used: " << refusal << "\n";
 }
 
 passes::FusionMode ParseFusion(const std::string& name) {
@@ -231,7 +235,8 @@ CompileOptions CompileArguments::Options() const {
 ir::Module CompileArguments::Partitioned(const ir::Module& module) const {
   if (partition == kNoPartition) return module;
   RequireOneDnn("--partition", partition);
-  return PartitionFor(module, partition == "onednn" ? kOneDnnName : partition);
+  return PartitionFor(module, partition == "onednn" ? kOneDnnName : partition,
+                      {.opt_level = opt_level, .disabled = disabled_passes});
 }
 
 std::pair<std::string, std::string> SplitAssignment(const std::string& text,

@@ -28,6 +28,12 @@ bool IsText(std::string_view bytes) {
   });
 }
 
+// A model may be loaded a second time, without its control flow.
+const std::string& StandardInput() {
+  static const auto& text = *new std::string(ReadAll(std::cin));
+  return text;
+}
+
 struct Format {
   std::string_view start;
   const char* name;
@@ -41,7 +47,7 @@ constexpr Format kOthers[] = {{"PK\x03\x04", "a ZIP archive, as PyTorch saves"},
 }  // namespace
 
 std::string ReadWhole(const std::string& path) {
-  if (path == "-") return ReadAll(std::cin);
+  if (path == "-") return StandardInput();
   std::error_code ignored;
   errno = 0;
   std::ifstream file(path, std::ios::binary);

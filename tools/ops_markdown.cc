@@ -12,9 +12,10 @@ constexpr const char* kIntroduction =
     "# Operators\n\n"
     "`tenon ops --markdown` writes this page; a test compares them. `tenon ops NAME` prints one of "
     "them with its implementations.\n\n"
-    "**Level** says how common an operator is: 1 the core of networks, 10 the edge. **Pattern** is "
+    "**Level** says how common an operator is: 1 the core of networks, 10 the edge, 11 quantised "
+    "operators and einsum. **Pattern** is "
     "how elements of the\nresult depend on elements of the inputs; fusion decides by it "
-    "(docs/architecture.md). **Layouts**: the passes that change\nthe order of axes know what "
+    "(docs/passes.md). **Layouts**: the passes that change\nthe order of axes know what "
     "becomes of the operator.\n";
 
 // Operators of Relay that Tenon does not have, with the reason.

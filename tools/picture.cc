@@ -164,13 +164,14 @@ float Sample(const Picture& picture, float y, float x, int c) {
 
 NDArray ToArray(const Picture& picture, const Shape& shape, const PictureOptions& options) {
   const std::int64_t channels = shape[1], height = shape[2], width = shape[3];
-  const float scale_y = static_cast<float>(picture.height) / static_cast<float>(height);
-  const float kept_width = std::ceil(static_cast<float>(picture.width) / scale_y);
-  const std::int64_t used =
-      options.stretch ? width
-                      : std::clamp<std::int64_t>(static_cast<std::int64_t>(kept_width), 1, width);
-  const float scale_x = static_cast<float>(picture.width) / static_cast<float>(used);
+  // Its memory is there, so that products of its extents with those of a picture do not overflow.
   NDArray array = NDArray::Zeros(shape, Float32);
+  // Rounded up, exactly: a quotient of floats may be a little above a whole number.
+  const std::int64_t kept_width = (picture.width * height + picture.height - 1) / picture.height;
+  const std::int64_t used =
+      options.stretch ? width : std::clamp<std::int64_t>(kept_width, 1, width);
+  const float scale_y = static_cast<float>(picture.height) / static_cast<float>(height);
+  const float scale_x = static_cast<float>(picture.width) / static_cast<float>(used);
   for (std::int64_t c = 0; c < channels; ++c) {
     const int from = static_cast<int>(options.bgr ? channels - 1 - c : c);
     for (std::int64_t y = 0; y < height; ++y) {

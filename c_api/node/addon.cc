@@ -46,7 +46,8 @@ napi_value Variable(const Call& call) {
 }
 napi_value Constant(const Call& call) {
   TenonExpr* constant = nullptr;
-  const Tensor tensor(call, call.arg(0));
+  Tensor tensor(call, call.arg(0));
+  tensor.FindElements(call);
   Check(tenon_constant(&tensor.tensor, &constant));
   return call.Give(constant);
 }
@@ -65,8 +66,9 @@ napi_value Tuple(const Call& call) {
 }
 napi_value TupleField(const Call& call) {
   TenonExpr* field = nullptr;
-  Check(tenon_tuple_field(call.Value<TenonExpr>(0), static_cast<int>(call.Integer(1, "index")),
-                          &field));
+  const std::int64_t index = call.Integer(1, "index");
+  if (!std::in_range<int>(index)) throw Refusal{"index is no place of a field"};
+  Check(tenon_tuple_field(call.Value<TenonExpr>(0), static_cast<int>(index), &field));
   return call.Give(field);
 }
 napi_value ModuleFromExpr(const Call& call) {
@@ -142,6 +144,8 @@ napi_value Run(const Call& call) {
     texts.push_back(name.c_str());
     inputs.push_back(&tensors.back().tensor);
   }
+  // After all code of JavaScript: a getter may move the elements of another input.
+  for (Tensor& tensor : tensors) tensor.FindElements(call);
   std::size_t count = 0;
   Check(tenon_num_results(executable, &count));
   std::vector<DLManagedTensor*> results(count);

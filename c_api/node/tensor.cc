@@ -26,21 +26,28 @@ constexpr ElementType kElements[] = {{"float32", {kDLFloat, 32, 1}, napi_float32
                                      {"uint64", {kDLUInt, 64, 1}, napi_biguint64_array},
                                      {"bool", {kBool, 8, 1}, napi_uint8_array}};
 
+const ElementType& ElementOf(const std::string& dtype) {
+  for (const ElementType& known : kElements) {
+    if (dtype == known.name) return known;
+  }
+  throw Refusal{"there is no dtype " + dtype};
+}
+
 }  // namespace
 
-Tensor::Tensor(const Call& call, napi_value object) {
-  const std::string dtype = call.Text(call.Get(object, "dtype"), "dtype");
-  const ElementType* element = nullptr;
-  for (const ElementType& known : kElements) {
-    if (dtype == known.name) element = &known;
-  }
-  if (element == nullptr) throw Refusal{"there is no dtype " + dtype};
+Tensor::Tensor(const Call& call, napi_value object)
+    : dtype_(call.Text(call.Get(object, "dtype"), "dtype")) {
+  (void)ElementOf(dtype_);
   shape = call.Shape(call.Get(object, "shape"));
+  data_ = call.Get(object, "data");
+}
+
+void Tensor::FindElements(const Call& call) {
+  const ElementType& element = ElementOf(dtype_);
   napi_typedarray_type type{};
   std::size_t length = 0;
   void* data = nullptr;
-  Require(napi_get_typedarray_info(call.env(), call.Get(object, "data"), &type, &length, &data,
-                                   nullptr, nullptr),
+  Require(napi_get_typedarray_info(call.env(), data_, &type, &length, &data, nullptr, nullptr),
           "data must be a typed array");
   std::uint64_t count = 1;
   for (const std::int64_t extent : shape) {
@@ -48,13 +55,13 @@ Tensor::Tensor(const Call& call, napi_value object) {
       throw Refusal{"shape has an extent that is no size"};
     count *= static_cast<std::uint64_t>(extent);
   }
-  if (type != element->array || length != count)
-    throw Refusal{"data must be the typed array of " + dtype + " with " + std::to_string(count) +
+  if (type != element.array || length != count)
+    throw Refusal{"data must be the typed array of " + dtype_ + " with " + std::to_string(count) +
                   " elements, as the shape says"};
   tensor = {.data = data,
             .device = {kDLCPU, 0},
             .ndim = static_cast<int>(shape.size()),
-            .dtype = element->type,
+            .dtype = element.type,
             .shape = shape.data()};
 }
 

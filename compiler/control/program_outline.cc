@@ -221,6 +221,10 @@ class FunctionMaker {
       step.is_clamped = cut->is_clamped;
       step.needed_by = cut->needed_by;
       step.extent = cut->extent;
+      // A binding's type may say a number, which values need not give.
+      const Dim& typed = e.checked_type().As<ir::TensorTypeNode>()->shape[cut->axis];
+      if (typed.is_static())
+        step.output_extents = {{.array = 0, .axis = cut->axis, .number = typed.value()}};
       return Add(std::move(step), parts_.LeavesOf(e));
     }
     if (call.callee.kind() != ir::ExprKind::kGlobalVar) {

@@ -54,7 +54,13 @@ std::vector<Expr> LayerNormalization(Node& node) {
   const bool center = node.has_input(2);
   const bool wants_statistics = node.WantsOutput(1) || node.WantsOutput(2);
   const bool is_wider = stash.computed != Float32 && DataTypeOf(x) != Float64;
-  if (axis == rank - 1 && !wants_statistics && RankOf(node.input(1)) == 1 && !is_wider)
+  // Scale and bias may be of any shape that is broadcast to the data's.
+  const Dim width = DimsOf(x).back();
+  const auto is_row = [&](std::size_t i) {
+    const std::vector<Dim> dims = DimsOf(node.input(i));
+    return dims.size() == 1 && (dims[0] == width || !(dims[0] == Dim(1)));
+  };
+  if (axis == rank - 1 && !wants_statistics && is_row(1) && (!center || is_row(2)) && !is_wider)
     return {node.Typed(ops::LayerNorm(x, node.input(1), center ? node.input(2) : node.input(1),
                                       {.epsilon = epsilon, .center = center}))};
   // Mean and reciprocal are returned in the type of the standard's first stage.

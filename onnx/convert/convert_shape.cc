@@ -6,6 +6,7 @@
 #include "tenon/onnx/convert/axes_of_run.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/part_of_value.h"
+#include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/onnx/convert/values_of_run.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/extents/extent_attrs.h"
@@ -191,6 +192,24 @@ std::vector<Expr> Concat(Node& node) {
   return {node.Typed(ops::Concatenate(node.all_inputs(), node.Int("axis", 0)))};
 }
 
+// Parts of one length of a variable extent that need not be a multiple of their number: the last
+// ones may be shorter, or empty.
+std::vector<Expr> PartsOfVariable(const Node& node, const Expr& x, std::int64_t axis,
+                                  std::int64_t parts) {
+  const Dim whole = DimsOf(x)[static_cast<std::size_t>(axis)];
+  const Dim length = CeilDiv(whole, parts);
+  std::vector<Expr> outputs;
+  for (std::int64_t i = 0; i < parts; ++i) {
+    const Dim begin = length * Dim(i), left = whole - begin;
+    // The second of two is never longer than the first.
+    const Dim count = i == 0 ? length : parts == 2 ? left : Max(Min(left, length), 0);
+    Expr places = node.Typed(Places(node.extents(), count));
+    if (i > 0) places = node.Typed(ops::Add(places, ValueOfCount(node, begin)));
+    outputs.push_back(node.Typed(ops::Take(x, places, {.axis = axis})));
+  }
+  return outputs;
+}
+
 std::vector<Expr> Split(Node& node) {
   Expr x = node.input(0);
   const std::int64_t axis = AxisOf(node, 0);
@@ -223,6 +242,7 @@ std::vector<Expr> Split(Node& node) {
   };
   if (!whole.is_static()) {
     node.Ignore("num_outputs");
+    if (given.empty() && !ExactQuotient(whole, parts)) return PartsOfVariable(node, x, axis, parts);
     if (given.empty()) return parts_of({.indices_or_sections = parts, .axis = axis});
     // The last part is what the others leave.
     const Dim last = given.back();

@@ -7,8 +7,8 @@ namespace tenon::onnx_import {
 
 Expr ScaledByRms(const Node& node, const Expr& x, const Expr& scale, const Ints& axes,
                  double epsilon, DataType middle) {
-  const DataType type = DataTypeOf(x);
-  const DataType wide_type = type == Float64 ? type : middle;
+  const DataType type = DataTypeOf(scale);
+  const DataType wide_type = DataTypeOf(x) == Float64 ? Float64 : middle;
   const Expr wide = InType(node, x, wide_type);
   const Expr mean = ops::Mean(ops::Multiply(wide, wide), {.axis = axes, .keepdims = true});
   const Expr root = ops::Sqrt(ops::Add(mean, ops::Scalar(epsilon, wide_type)));

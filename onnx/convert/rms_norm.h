@@ -7,7 +7,8 @@
 namespace tenon::onnx_import {
 
 // x / sqrt(mean(x * x over the axes) + epsilon) * scale, typed. What is narrower than `middle` is
-// squared and summed up in that type, and rounded before it is scaled.
+// squared and summed up in that type, and rounded before it is scaled. The result has the type of
+// the scale.
 Expr ScaledByRms(const Node& node, const Expr& x, const Expr& scale, const Ints& axes,
                  double epsilon, DataType middle = Float32);
 

@@ -40,6 +40,10 @@ LoopForm::LoopForm(Node& node)
     throw InvalidArgument(StrCat("the body has ", results, " outputs; a loop of ", carried,
                                  " values and ", node.num_outputs(),
                                  " outputs takes one more than these"));
+  // Before anything reads the inputs of the body by their place.
+  if (static_cast<std::size_t>(body.input_size()) != node.num_inputs())
+    throw InvalidArgument(StrCat("the graph inside takes ", body.input_size(),
+                                 " inputs; it is given ", node.num_inputs()));
   outputs = results - 1 - carried;
   if (!counts) return;
   if (node.input(0).As<ir::ConstantNode>() != nullptr) {

@@ -3,7 +3,7 @@
 // strategies/ knows no store of measurements. It asks a function that it is given, by the content
 // of the fused function (content.h), and takes its answer if today's table has that row.
 //
-//   StrategyOptions options{.measured = records.ChoicesFor(target, threads)};
+//   StrategyOptions options{.measured = tune::ChoicesFor(records, target, threads).value()};
 #ifndef TENON_STRATEGIES_CHOICE_MEASURED_H_
 #define TENON_STRATEGIES_CHOICE_MEASURED_H_
 

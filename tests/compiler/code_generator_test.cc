@@ -114,6 +114,16 @@ std::string ErrorOf(CodeGenerator generator) {
   return std::string(status.message());
 }
 
+TEST(CodeGeneratorTest, ThePassesBeforeItAreThoseThatAreAskedFor) {
+  Register(Mine("leveled"));
+  const ir::Module module = Parsed("def @main(%x: Tensor[(4), float32]) { add(add(%x, 1f), 2f) }");
+  EXPECT_THAT(ir::PrintModule(PartitionFor(module, "leveled")), HasSubstr("3f"));
+  EXPECT_THAT(ir::PrintModule(PartitionFor(module, "leveled", {.opt_level = 0})),
+              Not(HasSubstr("3f")));
+  EXPECT_THAT(ir::PrintModule(PartitionFor(module, "leveled", {.disabled = {"SimplifyExpr"}})),
+              Not(HasSubstr("3f")));
+}
+
 TEST(CodeGeneratorTest, ItsKernelRunsInsideAGraph) {
   Register(Mine("runs"));
   const ir::Module module = Parsed(kLayer);

@@ -7,6 +7,7 @@
 
 #include "tenon/onnx/strip_raw_data.h"
 #include "tenon/support/strings.h"
+#include "tenon/tests/onnx/subgraphs.h"
 #include "tenon/tests/onnx/written_model.h"
 
 namespace tenon::onnx_import {
@@ -258,6 +259,21 @@ TEST(HostileModelTest, AnyByteOfABoolThatIsNotZeroIsTrue) {
                 t->add_int32_data(0);
               }),
               ElementsAre(true, false));
+}
+
+// The body of a loop over a sequence, without an input for it.
+TEST(HostileModelTest, ALoopWhoseBodyTakesTooLittleIsRefused) {
+  Model model;
+  model.Input("n", {}, TensorProto::INT64).Input("c", {}, TensorProto::BOOL).Output("y");
+  model.Node("SequenceEmpty", {}, {"none"});
+  onnx::GraphProto* body = GraphOf(model.Node("Loop", {"n", "c", "none"}, {"all"}, "loop"), "body");
+  Takes(body, {"turn", "holds"});
+  Add(body, "SequenceInsert", {"none_yet", "turn"}, {"more"});
+  Gives(body, {"holds", "more"});
+  SetInt(model.Node("ConcatFromSequence", {"all"}, {"y"}), "axis", 0);
+  EXPECT_THAT(
+      MessageOf(Imported(model), kInvalid),
+      AllOf(HasSubstr("loop (Loop)"), HasSubstr("the graph inside takes 2 inputs; it is given 3")));
 }
 
 TEST(HostileModelTest, TagsThatProtobufDoesNotHaveAreRefused) {

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "tenon/support/strings.h"
+#include "tenon/tests/onnx/subgraphs.h"
 #include "tenon/tests/onnx/written_model.h"
 
 namespace tenon::onnx_import {
@@ -58,6 +59,25 @@ TEST(NodeOrderTest, AGraphInsideReadsWhatComesLater) {
   ExpectClose(Computed(model, {{"x", Floats({-1, 3})}, {"c", yes}}).at(0), Floats({2, 6}));
 }
 
+// A name of a value inside a branch is not that of the node around it that comes later.
+TEST(NodeOrderTest, AGraphInsideMayHaveANameOfWhatReadsItsResult) {
+  Model model;
+  model.Input("x", {2}).Input("c", {}, TensorProto::BOOL).Output("y");
+  NodeProto& choice = model.Node("If", {"c"}, {"chosen"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    onnx::GraphProto* graph = GraphOf(choice, name);
+    Add(graph, name[0] == 't' ? "Relu" : "Abs", {"x"}, {"t"});
+    Add(graph, "Neg", {"t"}, {"result"});
+    Gives(graph, {"result"});
+  }
+  model.Node("Add", {"chosen", "x"}, {"t"});
+  model.Node("Neg", {"t"}, {"y"});
+  const NDArray x = Floats({-1, 3});
+  ExpectClose(Computed(model, {{"x", x}, {"c", NDArray::Scalar(true)}}).at(0), Floats({1, 0}));
+  Reverse(model.proto.mutable_graph());
+  ExpectClose(Computed(model, {{"x", x}, {"c", NDArray::Scalar(false)}}).at(0), Floats({2, 0}));
+}
+
 TEST(NodeOrderTest, ALongChainBackwardsNeedsNoDeepStack) {
   constexpr int kLength = 20000;
   Model model;
@@ -65,6 +85,36 @@ TEST(NodeOrderTest, ALongChainBackwardsNeedsNoDeepStack) {
   for (int i = 0; i < kLength; ++i) model.Node("Neg", {StrCat("v", i)}, {StrCat("v", i + 1)});
   Reverse(model.proto.mutable_graph());
   EXPECT_TRUE(Imported(model).ok());
+}
+
+// --- initializers of graphs inside nodes
+
+// Up to version 3 of the file format, all initializers are listed as inputs, too.
+TEST(InnerInitializersTest, MayBeListedAsInputs) {
+  const auto add_two = [](onnx::GraphProto* graph) {
+    Takes(graph, {"two"});
+    ToTensorProto(Floats({2}), "two", graph->add_initializer());
+  };
+  Model model(8);
+  model.proto.set_ir_version(3);
+  model.Input("x", {2}).Input("c", {}, TensorProto::BOOL).Output("y").Output("z");
+  model.Initializer("n", NDArray::Scalar<std::int64_t>(3));
+  NodeProto& choice = model.Node("If", {"c"}, {"y"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    onnx::GraphProto* graph = GraphOf(choice, name);
+    add_two(graph);
+    Add(graph, name[0] == 't' ? "Mul" : "Add", {"x", "two"}, {"result"});
+    Gives(graph, {"result"});
+  }
+  onnx::GraphProto* body = GraphOf(model.Node("Loop", {"n", "", "x"}, {"z"}), "body");
+  Takes(body, {"turn", "was", "before"});
+  add_two(body);
+  Add(body, "Identity", {"was"}, {"holds"});
+  Add(body, "Mul", {"before", "two"}, {"after"});
+  Gives(body, {"holds", "after"});
+  const auto results = Computed(model, {{"x", Floats({-1, 3})}, {"c", NDArray::Scalar(true)}});
+  ExpectClose(results.at(0), Floats({-2, 6}));
+  ExpectClose(results.at(1), Floats({-8, 24}));
 }
 
 // --- inputs that are constants

@@ -39,7 +39,8 @@ TEST(CallOpTest, S004_30_ANameAndFieldsMakeWhatTheBuilderMakes) {
       CallOpWithJson("nn.conv2d", {x, w}, R"({"strides": [2, 2], "padding": [1, 1, 1, 1]})");
   EXPECT_TRUE(ir::StructuralEqual(by_json, built));
   EXPECT_TRUE(ir::StructuralEqual(CallOp("nn.relu", {x}, {}), Relu(x)));
-  EXPECT_TRUE(ir::StructuralEqual(CallOpWithJson("nn.relu", {x}, ""), Relu(x)));
+  for (const char* none : {"", "{}", " { }\n"})
+    EXPECT_TRUE(ir::StructuralEqual(CallOpWithJson("nn.relu", {x}, none), Relu(x)));
 }
 
 TEST(CallOpTest, FieldsTakeTextsNumbersAndTypes) {
@@ -90,6 +91,10 @@ TEST(CallOpTest, S004_30_WrongCallsAreRefusedWithWhatIsAllowed) {
                 return CallOp("nn.relu", {X()}, {{"alpha", 1}});
               }),
               HasSubstr("nn.relu has no attributes; it is given alpha"));
+  for (const char* text : {R"({"alpha": 1})", "[]", "null", "{"}) {
+    EXPECT_THAT(ErrorOf([&] { return CallOpWithJson("nn.relu", {X()}, text); }),
+                HasSubstr("nn.relu has no attributes"));
+  }
   EXPECT_THAT(ErrorOf([] {
                 return CallOpWithJson("nn.conv2d", {X(), W()}, "[1]");
               }),

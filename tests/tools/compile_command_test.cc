@@ -251,6 +251,11 @@ TEST_F(CliTest, ExplanationsAreOfTheModelThatIsExported) {
   EXPECT_EQ(ended.code, 0);
   EXPECT_THAT(ended.err, AllOf(HasSubstr(" -> where ("),
                                Not(HasSubstr("a tuple of results is not a kernel"))));
+  // Standard input is read once, and the model is loaded twice.
+  OutputOf("compile - --symbolic --emit=c --name net -o %/input.c < %/if.onnx");
+  EXPECT_THAT(Contents(Path("input.c")), HasSubstr("net_run("));
+  // Floors are of a plan, too, in which both branches are computed, as tune takes it.
+  EXPECT_THAT(OutputOf("bench %/if.onnx --shape x=2,3 --threads 1 --floors"), HasSubstr("where"));
 }
 
 TEST_F(CliTest, CompileExportsCThatCompilesAlone) {

@@ -56,6 +56,21 @@ TEST_F(ControlFlowCliTest, ASavedCutTakesAllCounts) {
   EXPECT_THAT(OutputOf("run %/saved"), HasSubstr("result 0: float32 (0, 2)"));
 }
 
+TEST_F(ControlFlowCliTest, ASavedCutIsComparedWithTheNumberOfItsType) {
+  Write("cut.relay",
+        "def @main(%x: Tensor[(6), float32], %n: Tensor[(1), int64]) {\n"
+        "  let %y: Tensor[(4), float32] = take_first(%x, %n); exp(%y)\n}\n");
+  OutputOf("compile %/cut.relay --emit=executable -o %/saved");
+  Save("x.npy", NDArray::Zeros({6}, Float32));
+  for (const std::int64_t n : {4, 5})
+    Save(StrCat("n", n, ".npy"), NDArray::FromVector<std::int64_t>({1}, {n}));
+  EXPECT_THAT(OutputOf("run %/saved --input x=%/x.npy --input n=%/n4.npy"),
+              HasSubstr("result 0: float32 (4,) [1, 1, 1, 1]"));
+  for (const char* model : {"saved", "cut.relay"})
+    EXPECT_THAT(ErrorOf(StrCat("run %/", model, " --input x=%/x.npy --input n=%/n5.npy")),
+                HasSubstr("give an extent of 5; the type of the result says 4"));
+}
+
 TEST_F(ControlFlowCliTest, IsMeasured) {
   EXPECT_THAT(OutputOf("bench %/loop.relay"), HasSubstr("ms"));
 }

@@ -68,6 +68,11 @@ TEST_F(FuzzCommandTest, SaysThatAnOnnxOperatorIsUnknown) {
   EXPECT_THAT(ErrorOf("fuzz --onnx --nodes Rleu"), HasSubstr("no node of Rleu can be drawn"));
 }
 
+TEST_F(FuzzCommandTest, SeedsWrapAround) {
+  EXPECT_THAT(OutputOf("fuzz --op exp --cases 2 --seed 18446744073709551615"),
+              AllOf(HasSubstr("calls such as exp("), HasSubstr("no findings")));
+}
+
 TEST_F(FuzzCommandTest, SaysThatAnOperatorIsUnknown) {
   EXPECT_THAT(ErrorOf("fuzz --op nn.rleu"), HasSubstr("nn.relu"));
 }

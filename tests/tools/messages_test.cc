@@ -203,6 +203,18 @@ TEST_F(MessagesTest, ACacheThatCannotBeWrittenIsSaidOnce) {
   EXPECT_THAT(ErrorOf("run %/one.relay --cache-dir ''"), HasSubstr("--cache-dir is empty"));
 }
 
+TEST_F(MessagesTest, ACacheThatOthersMayWriteToIsNotUsedAndTheProgramSaysSo) {
+  const std::string folder = Path("shared");
+  ASSERT_EQ(mkdir(folder.c_str(), S_IRWXU), 0);
+  ASSERT_EQ(chmod(folder.c_str(), S_IRWXU | S_IRWXG | S_IRWXO), 0);
+  const Ended ended = Tenon("run %/one.relay --cache-dir %/shared");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.err, AllOf(StartsWith("tenon: the cache "), HasSubstr("is not used")));
+  EXPECT_THAT(
+      ErrorOf("compile --emit=cache %/one.relay --cache-dir %/shared"),
+      HasSubstr("cannot be filled: it must belong to this user, and nobody else may write to it"));
+}
+
 // --- interrupts
 
 TEST_F(MessagesTest, AnInterruptedRunPrintsTheTimesSoFar) {

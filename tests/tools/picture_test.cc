@@ -1,6 +1,8 @@
 // Pictures as inputs: upright as the camera was held, and nothing but pictures of bounded size.
 #include "tenon/tools/picture.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -83,6 +85,19 @@ class PictureTest : public ::testing::Test {
 };
 
 const ir::InputSpec kOpen{"x", Float32, std::vector<ir::Dim>{ir::Dim(1), ir::Dim(1), {}, {}}};
+
+// Of a picture of 35 x 7, 3 rows need 15 columns.
+TEST_F(PictureTest, TheWidthThatKeepsTheAspectIsExact) {
+  for (const auto& [width, height, rows, columns] :
+       {std::array{35, 7, 3, 15}, {35, 7, 6, 30}, {39, 13, 5, 15}, {36, 7, 3, 16}, {5, 7, 3, 3}}) {
+    const std::string path =
+        Write("white.pgm", StrCat("P5 ", width, " ", height, " 255\n",
+                                  std::string(static_cast<std::size_t>(width * height), '\xFF')));
+    const NDArray x = LoadPicture(path, {1, 1, rows, 40}, {.mean = 0, .deviation = 1}).value();
+    const float* row = x.data<float>();
+    EXPECT_EQ(std::count(row, row + 40, 0.0F), 40 - columns) << width << " x " << height;
+  }
+}
 
 // By orientation: whether the white quarter is at the top and at the left.
 TEST_F(PictureTest, AJpegIsTurnedAsItsExifDataSays) {

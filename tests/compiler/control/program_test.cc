@@ -48,6 +48,28 @@ std::string WhyNot(const std::string& text) {
   return std::string(Compile(Parsed(text)).status().message());
 }
 
+// What a binding says of a cut is compared with what values give, wherever the array goes.
+TEST(ProgramTest, ACutGivesTheNumberThatItsTypeSays) {
+  for (const char* result : {"%y", "exp(%y)", "(%x, %y)"}) {
+    SCOPED_TRACE(result);
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(6), float32], %n: Tensor[(1), int64]) {\n"
+                      "  let %y: Tensor[(4), float32] = take_first(%x, %n); ",
+                      result, " }"));
+    const Executable exe = ValueOrThrow(Compile(module));
+    const NDArray x = Vector({1, 2, 3, 4, 5, 6});
+    const auto run = [&](std::int64_t n) {
+      return exe.Run({{"x", x}, {"n", NDArray::FromVector<std::int64_t>({1}, {n})}});
+    };
+    EXPECT_EQ(run(4).value().back().shape(), Shape({4}));
+    for (const std::int64_t n : {0, 3, 5, 6}) {
+      EXPECT_THAT(std::string(run(n).status().message()),
+                  HasSubstr(StrCat("values of the run give an extent of ", n,
+                                   "; the type of the result says 4")));
+    }
+  }
+}
+
 constexpr char kBranches[] = R"(
 def @main(%c: bool, %x: Tensor[(5), float32], %y: Tensor[(5), float32]) {
   %0 = exp(%x);

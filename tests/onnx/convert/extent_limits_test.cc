@@ -1,4 +1,5 @@
 // Extents that are variables, beside numbers at the ends of their types and counts of 0.
+#include <algorithm>
 #include <limits>
 
 #include "tenon/tests/onnx/any_shapes.h"
@@ -89,6 +90,34 @@ Model SplitOf(const Ints& lengths, std::size_t outputs) {
   }
   SetInt(model.Node("Split", {"x", "lengths"}, names), "axis", 0);
   return model;
+}
+
+// The last parts may be shorter, or have no elements.
+TEST(ExtentLimitsTest, PartsOfOneLengthNeedNotMakeUpAnExtent) {
+  for (const std::int64_t count : {2, 3, 4}) {
+    Model model(18);
+    NamedInput(model, "x", {"n", "2"});
+    Names parts;
+    for (std::int64_t i = 0; i < count; ++i) {
+      parts.push_back(StrCat("y", i));
+      model.Output(parts.back());
+    }
+    SetInt(model.Node("Split", {"x"}, parts), "num_outputs", count);
+    std::vector<runtime::Inputs> runs;
+    for (const std::int64_t n : {1, 2, 3, 4, 5, 6, 9}) runs.push_back({{"x", Random({n, 2}, 1)}});
+    const auto results = ExpectRightForAll(model, runs);
+    for (std::size_t run = 0; run < results.size(); ++run) {
+      const NDArray& x = runs[run].at("x");
+      const std::int64_t n = x.shape()[0], length = (n + count - 1) / count;
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t begin = std::min(n, i * length), end = std::min(n, begin + length);
+        const NDArray& part = results[run][static_cast<std::size_t>(i)];
+        ASSERT_EQ(part.shape(), (Shape{end - begin, 2}));
+        for (std::int64_t k = 0; k < part.size(); ++k)
+          EXPECT_EQ(part.data<float>()[k], x.data<float>()[2 * begin + k]);
+      }
+    }
+  }
 }
 
 TEST(ExtentLimitsTest, AnExtentBelowZeroNamesItsNode) {

@@ -53,6 +53,46 @@ std::vector<float> Expected(const NDArray& x, std::int64_t width, bool centres,
   return y;
 }
 
+TEST(StashTypeTest, AScaleOfARootMeanSquareDecidesTheTypeOfTheResult) {
+  Model model(23);
+  model.Input("x", {4, 6}).Constant("scale", Random({6}, 2)).Output("y");
+  SetInt(model.Node("Cast", {"x"}, {"half"}), "to", kFloat16);
+  model.Node("RMSNormalization", {"half", "scale"}, {"y"});
+  NDArray x = Random({4, 6}, 1);
+  for (std::int64_t i = 0; i < x.size(); ++i)  // which halves hold
+    x.data<float>()[i] = std::round(x.data<float>()[i] * 64) / 64;
+  const NDArray scale = Random({6}, 2);
+  const NDArray y = Computed(model, {{"x", x}})[0];
+  EXPECT_EQ(y.dtype(), Float32);
+  ExpectClose(y, NDArray::FromVector<float>(
+                     {4, 6}, Expected(x, 6, false, [&](std::int64_t at) -> std::pair<float, float> {
+                       return {scale.data<float>()[at % 6], 0.0F};
+                     })));
+}
+
+// Scale and bias are broadcast to the data: one element, rows of a matrix, or none of their axes.
+TEST(StashTypeTest, ALayerMayHaveAScaleOfAnyShapeThatIsBroadcast) {
+  const NDArray x = Random({2, 4, 6}, 1);
+  for (const Shape& shape : {Shape{}, Shape{1}, Shape{6}, Shape{4, 6}, Shape{4, 1}}) {
+    for (const Shape& other : {Shape{}, Shape{1}, Shape{6}, Shape{1, 4, 6}}) {
+      SCOPED_TRACE(StrCat(ShapeToString(shape), " ", ShapeToString(other)));
+      const NDArray scale = Random(shape, 2), bias = Random(other, 3);
+      Model model(17);
+      model.Input("x", {2, 4, 6}).Constant("scale", scale).Constant("bias", bias).Output("y");
+      model.Node("LayerNormalization", {"x", "scale", "bias"}, {"y"});
+      const auto at = [](const NDArray& of, std::int64_t i) {
+        const std::int64_t place = of.size() == 4 ? i / 6 % 4 : i % of.size();
+        return of.data<float>()[place];
+      };
+      const std::vector<float> expected =
+          Expected(x, 6, true, [&](std::int64_t i) -> std::pair<float, float> {
+            return {at(scale, i), at(bias, i)};
+          });
+      ExpectClose(Computed(model, {{"x", x}})[0], NDArray::FromVector<float>({2, 4, 6}, expected));
+    }
+  }
+}
+
 TEST(StashTypeTest, TheMiddleIsAtLeastAsWideAsAskedFor) {
   for (const int stash : {kFloat, kFloat16, kBFloat16, kDouble}) {
     for (const std::string type :
