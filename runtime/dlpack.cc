@@ -110,6 +110,12 @@ absl::StatusOr<NDArray> FromDLPack(DLManagedTensor* managed) {
       throw InvalidArgument(StrCat("DLPack: no element type for code ", tensor.dtype.code, ", ",
                                    tensor.dtype.bits, " bits, ", tensor.dtype.lanes, " lanes"));
     }
+    if (tensor.ndim < 0)
+      throw InvalidArgument(StrCat("DLPack: the tensor has ", tensor.ndim, " axes"));
+    RequireFewAxes(tensor.ndim);
+    if (tensor.shape == nullptr && tensor.ndim > 0)
+      throw InvalidArgument(
+          StrCat("DLPack: the tensor has ", tensor.ndim, " axes and no shape: it is null"));
     Shape shape(tensor.shape, tensor.shape + tensor.ndim);
     // Every refusal happens before ownership passes.
     const std::size_t bytes = NumBytes(shape, *dtype);

@@ -25,7 +25,7 @@ Dataflow AccessClass(const std::vector<Expr>& indices, const std::vector<IterVar
 void AutoInline(Schedule& schedule, Dataflow widest) {
   for (const auto& stage : schedule.stages()) {
     const te::OperationNode& op = *stage->op();
-    if (op.is_placeholder() || stage->is_output() || op.outputs.size() != 1 ||
+    if (!op.is_compute() || stage->is_output() || stage->is_update() || op.outputs.size() != 1 ||
         stage->placement() != Stage::Placement::kRoot || DataflowOf(op) > widest)
       continue;
     stage->ComputeInline();

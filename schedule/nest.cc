@@ -186,6 +186,23 @@ class NestAxes {
   ByVar extent_;
 };
 
+// Without a reduce_init, the first iteration of the reduce loops around the tensorized tile, the
+// first `position` leaves, sets the results.
+void RequireFirstIteration(const Stage& stage, std::size_t position, const ByVar& extents,
+                           const loop::Bounds& ranges) {
+  const TensorizeMark& mark = *stage.marks().tensorize;
+  for (std::size_t i = 0; i < position; ++i) {
+    const IterVar& leaf = stage.leaves()[i];
+    const Expr& extent = extents.at(leaf.var);
+    if (!leaf.is_reduce || loop::CanProve(extent >= 1, ranges)) continue;
+    throw InvalidArgument(StrCat(
+        "tensorize: stage ", stage.name(), ", axis ", mark.axis.var.name(), ", intrinsic ",
+        mark.intrinsic->name, ": the loop ", leaf.var.name(), " outside has ", loop::Print(extent),
+        " iterations, maybe none, and then nothing would set the results; the intrinsic needs a "
+        "reduce_init, or the extent to be known to be positive"));
+  }
+}
+
 class NestMaker : public NestAxes {
  public:
   NestMaker(const Stage& stage, NestBody body, std::vector<Range> region, const LoopHooks& hooks,
@@ -390,8 +407,10 @@ class NestMaker : public NestAxes {
     if (!bodies.reduce_update)
       refuse("reduce loops are left outside; the intrinsic has no reduce_update to go on with");
     const Stmt update = run("reduce_update", bodies.reduce_update, match.inputs);
-    if (!bodies.reduce_init)
+    if (!bodies.reduce_init) {
+      RequireFirstIteration(stage_, position, extent_, *hooks_.ranges);
       return Wrap(loop::If(guard, loop::If(is_first, whole, update)), outer_, position);
+    }
     const Stmt part = Wrap(loop::If(guard, update), first_reduce, position);
     // Simplified before its loops are renamed, since the ranges of the new names are not known.
     const Expr init_guard =

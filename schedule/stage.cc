@@ -159,7 +159,7 @@ IterVar Stage::Fuse(const IterVar& outer, const IterVar& inner) {
                       0,
                       Expr(),
                       a.is_reduce || b.is_reduce,
-                      a.is_ordered,
+                      a.is_ordered || b.is_ordered,
                       a.starts_only};
   leaves_[first] = fused;
   leaves_.erase(leaves_.begin() + static_cast<std::ptrdiff_t>(second));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "tenon/schedule/places.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -35,8 +36,10 @@ class TailCheck {
   // beginning.
   void CheckShift(const SplitRelation& split) const {
     const std::vector<IterVar>& leaves = stage_.leaves();
+    const std::size_t shared = SharedLoops(stage_);
     bool is_inside_update = false;
-    for (const IterVar& leaf : leaves) {
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      const IterVar& leaf = leaves[i];
       is_inside_update = is_inside_update || leaf.is_reduce || leaf.starts_only;
       const bool is_outer = IsMadeOf(stage_.relations(), leaf, split.outer);
       if (!is_outer && !IsMadeOf(stage_.relations(), leaf, split.inner)) continue;
@@ -44,7 +47,9 @@ class TailCheck {
         Refuse(split, StrCat("loop ", leaf.var.name(),
                              " is inside a reduce loop, so that an element that is computed twice "
                              "would get its terms twice; reorder the loops or use Tail::kGuard"));
-      const loop::ForKind kind = stage_.KindOf(leaf);
+      // A loop that it shares runs as the other stage says.
+      const Stage& runs = i < shared ? *stage_.with()->stage : stage_;
+      const loop::ForKind kind = runs.KindOf(runs.leaves()[i]);
       if (is_outer && (kind == loop::ForKind::kParallel || kind == loop::ForKind::kVectorized))
         Refuse(split, StrCat("loop ", leaf.var.name(), " is ", loop::ToString(kind),
                              ", so that two iterations would write an element at a time; use "

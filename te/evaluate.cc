@@ -249,6 +249,10 @@ Column Evaluator::ComputeBinary(const loop::BinaryNode& n) {
                : unsigned64 ? Compare(n.op, static_cast<std::uint64_t>(a.i[k]),
                                       static_cast<std::uint64_t>(b.i[k]))
                             : Compare(n.op, a.i[k], b.i[k]);
+    } else if (a.is_float && n.op == loop::BinaryOp::kFloorDiv) {
+      // The quotient is rounded before it is a whole number, where 16-bit floats are float32.
+      const DataType computed = operand.is_half() ? Float32 : operand;
+      c.f[k] = RoundTo(n.type, std::floor(RoundTo(computed, a.f[k] / b.f[k])));
     } else if (a.is_float) {
       c.f[k] = RoundTo(n.type, ApplyFloat(n.op, a.f[k], b.f[k]));
     } else {

@@ -137,8 +137,11 @@ double ApplyFloat(BinaryOp op, double a, double b) {
       return std::fmod(a, b);
     case BinaryOp::kFloorDiv:
       return std::floor(a / b);
-    case BinaryOp::kFloorMod:
-      return a - std::floor(a / b) * b;
+    case BinaryOp::kFloorMod: {
+      // The remainder takes the divisor's sign.
+      const double rest = std::fmod(a, b);
+      return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    }
     case BinaryOp::kMin:
       return std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::quiet_NaN()
                                             : std::min(a, b);

@@ -47,7 +47,10 @@ class Copier : public loop::ExprMutator {
       outputs.emplace_back(handle, static_cast<int>(i));
     }
     copy->combiner = op->combiner;
-    if (copy->combiner) copy->combiner->identity = Mutated(op->combiner->identity);
+    if (copy->combiner) {
+      copy->combiner->result = Mutated(op->combiner->result);
+      copy->combiner->identity = Mutated(op->combiner->identity);
+    }
     copy->body = Mutated(op->body);
     copy->initial = Mutated(op->initial);
     if (op->condition.defined()) copy->condition = (*this)(op->condition);

@@ -2,7 +2,10 @@
 
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "tenon/support/error.h"
@@ -57,9 +60,20 @@ std::string CompileArguments::RecordsToWrite() const {
 }
 
 strategies::MeasuredChoices CompileArguments::Measured(const CompileOptions& options) const {
-  return OfFiles(*this, options.cache_dir, [&](const std::vector<tune::Records>& files) {
-    return ValueOrThrow(tune::ChoicesFor(files, options.target, options.threads));
-  });
+  strategies::MeasuredChoices measured =
+      OfFiles(*this, options.cache_dir, [&](const std::vector<tune::Records>& files) {
+        return ValueOrThrow(tune::ChoicesFor(files, options.target, options.threads));
+      });
+  if (measured == nullptr || !records.empty()) return measured;
+  return [measured = std::move(measured)](
+             const std::string& content) -> std::optional<strategies::MeasuredChoice> {
+    try {
+      return measured(content);
+    } catch (const Error& error) {
+      std::cerr << StrCat("tenon: a record is left aside: ", error.message(), "\n");
+      return std::nullopt;
+    }
+  };
 }
 
 std::vector<tune::Record> RecordsRead(const CompileArguments& arguments,

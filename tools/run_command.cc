@@ -97,6 +97,14 @@ void WriteOutputs(const std::vector<std::pair<std::size_t, std::string>>& files,
   }
 }
 
+// A .npy file has the types that NumPy has.
+void RequireNumPyHas(const DataType& type, const std::string& path) {
+  if (type != BFloat16) return;
+  throw InvalidArgument(StrCat("NumPy has no element type ", type.ToString(),
+                               ", which the array has; cast it to float32 in the model"))
+      .At({.source = path});
+}
+
 std::string Describe(const runtime::Inputs& inputs) {
   return StrJoin(inputs, ", ", [](std::string* text, const auto& input) {
     StrAppend(text, input.first, " ", input.second.dtype().ToString(), " ",
@@ -246,12 +254,16 @@ void Execute(const RunArguments& arguments) {
   // What the command line has wrong is told before the long work.
   const auto files =
       OutputFiles(arguments.outputs, ResultNames(source.result_names, source.result_types.size()));
+  for (const auto& [index, path] : files) {
+    const auto* tensor = source.result_types[index].As<ir::TensorTypeNode>();
+    if (tensor != nullptr) RequireNumPyHas(tensor->dtype, path);
+  }
   RequireDistinct(FilesOf(arguments));
   if (!arguments.labels.empty()) CheckLabels(arguments, source.result_types);
   if (!arguments.report.empty()) RequireWritable(arguments.report);
   if (!arguments.trace.empty()) RequireWritable(arguments.trace);
   for (const auto& [name, path] : Assignments(arguments.saved_inputs, "--save-input")) {
-    InputNamed(source.inputs, name);
+    RequireNumPyHas(InputNamed(source.inputs, name).dtype, path);
     RequireWritable(path);
   }
   runtime::Inputs given = ReadInputs(arguments, source.inputs);
@@ -276,7 +288,8 @@ void Execute(const RunArguments& arguments) {
   std::vector<runtime::NodeTime> profile;
   jit::Timeline timeline;  // of the last run
   const Interruption interruption;
-  for (int i = 0; i < arguments.repeat && !interruption.came(); ++i) {
+  // There is one run at least, whose results are told.
+  for (int i = 0; i < arguments.repeat && (i == 0 || !interruption.came()); ++i) {
     profile.clear();
     timeline = jit::Timeline();
     const jit::Timeline::Recording recording(arguments.trace.empty() ? nullptr : &timeline);

@@ -281,7 +281,13 @@ class Builder {
   void AddCall(const Expr& e, const CallNode& call) {
     const auto* function = call.callee.As<FunctionNode>();
     if (function == nullptr)
-      throw Unimplemented("only calls of fused functions can be compiled").At(e.span());
+      throw Unimplemented(
+          call.op() != nullptr
+              ? StrCat("the call of ", call.op()->name,
+                       " is in no fused function, and only those become kernels; the pass FuseOps "
+                       "makes them, so it cannot be left out (disabled_passes, --disable-pass)")
+              : std::string("only calls of fused functions can be compiled"))
+          .At(e.span());
     Value inputs;
     std::vector<NDArray> constants;
     for (const Expr& arg : call.args) {

@@ -394,7 +394,10 @@ std::string CExprCodegen::Cast(const loop::CastNode& node) {
   const std::string value = Shared(node.value);
   if (to.is_bool()) return Infix(value, "!=", "0");
   if (from == Float64 && to.is_half())
-    return StrCat(helpers_.Use(CHelper::kRoundToOdd), "(", value, ")");
+    return StrCat(helpers_.Use(CHelper::kRoundToOdd, Float64), "(", value, ")");
+  // float32 holds those that float16 has, and narrower ones. Others would be rounded twice.
+  if (from.is_integral() && from.bits() >= 32 && to == BFloat16)
+    return StrCat(helpers_.Use(CHelper::kRoundToOdd, from), "(", value, ")");
   if (from.is_float() && to.is_float() && CRegisterType(from) == CRegisterType(to)) return value;
   if (from.is_float() && to.is_integral())
     return StrCat(helpers_.Use(CHelper::kToInt, from, to), "(", value, ")");

@@ -166,6 +166,14 @@ static inline float $N(double value) {
   return tenon_f32_of_bits(bits | 1u);
 }
 )";
+// float64 holds what is left, of which the last bit tells whether any bit was dropped.
+constexpr const char* kOddOfInt = R"(static inline float $N($T value) {
+  const bool is_negative = $S;
+  uint64_t size = is_negative ? (uint64_t)0 - (uint64_t)value : (uint64_t)value;
+  if ((size >> 53) != 0u && (size & 2047u) != 0u) size = (size | 4095u) - 2047u;
+  return tenon_f32_odd(is_negative ? -(double)size : (double)size);
+}
+)";
 constexpr const char* kFlush = R"(/* Denormals count as zero while a kernel runs. */
 static inline unsigned $N(void) {
 #if defined(__SSE2__)
@@ -275,7 +283,10 @@ std::string CHelpers::Use(CHelper helper, DataType type, DataType other) {
     }
     case CHelper::kRoundToOdd:
       use_bits();
-      return Define("tenon_f32_odd", kOdd, Float64);
+      Define("tenon_f32_odd", kOdd, Float64);
+      if (type == Float64) return "tenon_f32_odd";
+      return Define(StrCat("tenon_f32_odd_of_", suffix),
+                    Replaced(kOddOfInt, "$S", is_signed ? "value < 0" : "false"), type);
     case CHelper::kFlushDenormals:
       return Define("tenon_flush_denormals", kFlush, Int64);
     case CHelper::kRestoreDenormals:

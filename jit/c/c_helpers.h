@@ -33,7 +33,7 @@ enum class CHelper {
   kFromMemory,  // the float that the bits of a 16-bit float mean
   kToMemory,    // the bits of the nearest 16-bit float
   kRoundTo,     // the nearest 16-bit float as a float
-  kRoundToOdd,  // a double as a float that rounds to 16 bits as the double itself would
+  kRoundToOdd,  // a double or a wide integer as a float that rounds to 16 bits as that itself would
   kFlushDenormals,
   kRestoreDenormals,
 };

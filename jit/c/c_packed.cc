@@ -40,13 +40,15 @@ typedef struct {
    row-major without gaps. */
 static inline bool tenon_is_tensor(const TenonTensor* tensor, int32_t type_code, int32_t ndim,
                                    int code, int bits) {
-  int64_t stride = 1;
+  int64_t stride = 1, elements = 1;
   int32_t d;
   const bool is_tensor = type_code == 3 || type_code == 7 || type_code == 13;
   if (!is_tensor || tensor == NULL || tensor->device.device_type != 1 || tensor->ndim != ndim ||
       tensor->dtype.code != code || tensor->dtype.bits != bits || tensor->dtype.lanes != 1)
     return false;
   if (tensor->strides == NULL) return true;
+  for (d = 0; d < ndim; ++d) elements = tensor->shape[d] == 0 ? 0 : elements;
+  if (elements == 0) return true; /* Steps between no elements are any numbers. */
   for (d = ndim - 1; d >= 0; --d) {
     if (tensor->shape[d] != 1 && tensor->strides[d] != stride) return false;
     stride *= tensor->shape[d];

@@ -14,8 +14,8 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/pass_rules.h"
+#include "tenon/passes/effects.h"
 #include "tenon/passes/infer_type.h"
-#include "tenon/passes/simplify/dead_code.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 

@@ -4,17 +4,11 @@
 #define TENON_PASSES_SIMPLIFY_DEAD_CODE_H_
 
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "tenon/ir/module.h"
 
 namespace tenon::passes {
-
-// The expressions of a typed function that may write references, or have another effect: calls of
-// operators with state, calls that are handed references, and what reads these. Empty for nearly
-// all functions.
-std::unordered_set<ir::Expr, ir::ExprHash> WithEffects(const ir::Expr& function);
 
 struct DeadCodeOptions {
   bool inline_once = false;      // puts a value without effects that is read once where it is read

@@ -7,8 +7,8 @@
 #include "tenon/ops/extents/run_time_cut.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape/transform_attrs.h"
+#include "tenon/passes/effects.h"
 #include "tenon/passes/precision/widen_half_floats.h"
-#include "tenon/passes/simplify/dead_code.h"
 
 namespace tenon::passes {
 namespace {

@@ -98,13 +98,17 @@ OpPattern PatternOfReads(const std::vector<const OperationNode*>& operations) {
 constexpr std::int64_t kExtents[] = {2, 4, 6, 8};
 constexpr int kMaxTurns = 4;
 
-// An allowed value for a field that has no default.
+// An allowed value for a field that has no default. What is not bounded has no least value that a
+// compute could take.
 attrs::Value SampleValue(const attrs::FieldInfo& field, void* room) {
+  const attrs::FieldRange unbounded;
   const attrs::Value candidates[] = {
-      attrs::Value(field.range.min),
+      attrs::Value(field.range.min == unbounded.min ? 1 : field.range.min),
       attrs::Value(std::int64_t{1}),
-      attrs::Value(field.range.real_min),
+      attrs::Value(field.range.max),
+      attrs::Value(field.range.real_min == unbounded.real_min ? 1.0 : field.range.real_min),
       attrs::Value(1.0),
+      attrs::Value(field.range.real_max),
       attrs::Value(std::string(field.range.choices == nullptr ? "" : field.range.choices)),
       attrs::Value(attrs::List{attrs::Value(std::int64_t{1})}),
       attrs::Value(true),
@@ -115,6 +119,14 @@ attrs::Value SampleValue(const attrs::FieldInfo& field, void* room) {
   return attrs::Value();
 }
 
+// Whether a list may have zeros, as far as its usual value shows. Authors divide by steps.
+bool MayHaveZeros(const attrs::List& usual) {
+  return usual.empty() || std::ranges::any_of(usual, [](const attrs::Value& value) {
+           const auto* number = value.As<std::int64_t>();
+           return number == nullptr || *number < 1;
+         });
+}
+
 // Other values of a field, some of which may not be allowed.
 std::vector<attrs::Value> OtherValues(const attrs::FieldInfo& field, const attrs::Value& value) {
   std::vector<attrs::Value> others;
@@ -123,7 +135,10 @@ std::vector<attrs::Value> OtherValues(const attrs::FieldInfo& field, const attrs
     for (const std::int64_t number : {1, 2, 3}) others.push_back(number);
   if (const auto* list = value.As<attrs::List>(); list != nullptr || value.is_none()) {
     const std::size_t length = list == nullptr || list->empty() ? 1 : list->size();
-    for (const std::int64_t number : {0, 2, 3}) others.push_back(attrs::List(length, number));
+    for (const std::int64_t number : {0, 2, 3}) {
+      if (number != 0 || list == nullptr || MayHaveZeros(*list))
+        others.push_back(attrs::List(length, number));
+    }
   }
   if (field.range.choices != nullptr)
     for (const std::string& word : StrSplit(field.range.choices, ' ')) others.push_back(word);

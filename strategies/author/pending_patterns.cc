@@ -18,7 +18,8 @@ struct Pending {
 };
 
 struct PendingPatterns {
-  std::mutex mutex;
+  // The thread that finishes patterns runs computes, which may compile and so ask for them again.
+  std::recursive_mutex mutex;
   std::vector<Pending> operators;
 
   static PendingPatterns& Global() {

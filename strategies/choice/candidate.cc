@@ -6,6 +6,15 @@
 #include "tenon/support/strings.h"
 
 namespace tenon::strategies {
+namespace {
+
+// An author's estimate may be any number, or infinite.
+std::string WholeOf(double cycles) {
+  constexpr double kMost = 1e18;
+  return cycles < kMost ? StrCat(static_cast<std::int64_t>(cycles)) : FormatShortest(cycles);
+}
+
+}  // namespace
 
 std::optional<std::size_t> BestOf(const std::vector<Candidate>& rows) {
   std::optional<int> priority;
@@ -27,7 +36,7 @@ std::string ToText(const std::vector<Candidate>& rows, std::optional<std::size_t
     const Candidate& row = rows[i];
     std::vector<std::string> facts;
     if (row.priority != 0) facts.push_back(StrCat("priority ", row.priority));
-    if (row.cycles) facts.push_back(StrCat(static_cast<std::int64_t>(*row.cycles), " cycles"));
+    if (row.cycles) facts.push_back(StrCat(WholeOf(*row.cycles), " cycles"));
     StrAppend(&text, "  ", row.name);
     if (!facts.empty()) StrAppend(&text, " (", StrJoin(facts, ", "), ")");
     StrAppend(&text, ": ",

@@ -321,6 +321,17 @@ TEST(CompileOptionsTest, PassesCanBeRequiredDisabledAndReported) {
 
 absl::Status ErrorOf(const std::string& text) { return Compile(Parsed(text)).status(); }
 
+TEST(CompileTest, WithoutFusionTheErrorNamesThePass) {
+  for (const char* type : {"Tensor[(4), float32]", "Tensor[(n), float32]"}) {
+    const absl::Status status = Lower(Parsed(StrCat("def @main(%x: ", type, ") { exp(%x) }")),
+                                      {.disabled_passes = {"FuseOps"}})
+                                    .status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("the call of exp is in no fused function"), HasSubstr("FuseOps")));
+  }
+}
+
 // Compile takes all shapes (symbolic_model_test.cc); a plan is of one.
 TEST(CompileTest, LoweringGivesThePlanForAllExtents) {
   const Lowered lowered =

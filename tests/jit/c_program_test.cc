@@ -305,6 +305,20 @@ TEST(CProgramTest, APackedFunctionTakesNothingElseThanItsTensors) {
   EXPECT_EQ(library.Find<PackedFunction>("kernel")(args, codes, 2, nullptr, nullptr, nullptr), 2);
 }
 
+TEST(CProgramTest, APackedFunctionTakesTensorsWithoutElementsByAnySteps) {
+  const Var n("n");
+  const Tensor x = Placeholder({3, n}, Float32, "x");
+  const Tensor y = te::Compute(
+      {3, n}, [&](Var i, Var j) { return x(i, j) + 1.0F; }, "y");
+  const CLibrary library(SourceOf(Lower(Schedule(y), {x, y}, "kernel")));
+  ASSERT_EQ(library.failure(), "");
+  const NDArray in = NDArray::Zeros({3, 0}, Float32), out = NDArray::Zeros({3, 0}, Float32);
+  std::vector<PackedTensor> tensors = {CLibrary::Packed(in), CLibrary::Packed(out)};
+  std::int64_t steps[] = {1, 1};  // PyTorch's
+  tensors[0].strides = steps;
+  EXPECT_EQ(library.Call("kernel", tensors), 0);
+}
+
 TEST(CProgramTest, AnExternalFunctionOfHalvesIsRefused) {
   const loop::Buffer h = loop::Buffer::Make("h", Float16, {4});
   const loop::Function function{

@@ -100,7 +100,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
             {"reduce", {"index", "layout", "shape"}},
             {"shape", {"extents", "layout"}}}},
           {"passes",
-           {{"", {"infer_type.h", "legalize.h"}},
+           {{"", {"effects.h", "infer_type.h", "legalize.h"}},
             {"affine", {"simplify"}},
             {"combine", {}},
             {"control", {"fusion"}},

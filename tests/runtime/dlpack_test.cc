@@ -1,5 +1,8 @@
 #include "tenon/runtime/dlpack.h"
 
+#include <limits>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,6 +64,21 @@ TEST(DLPackTest, RefusesWhatItCannotViewAndLeavesItToTheCaller) {
   odd.tensor.dl_tensor.dtype = {kDLFloat, 32, 4};
   EXPECT_THAT(FromDLPack(&odd.tensor).status().message(), HasSubstr("4 lanes"));
   EXPECT_FALSE(strided.deleted || gpu.deleted || odd.deleted);
+}
+
+TEST(DLPackTest, ATensorWithoutAShapeIsRefused) {
+  Foreign below_zero, many, shapeless;
+  below_zero.tensor.dl_tensor.ndim = -1;
+  many.tensor.dl_tensor.ndim = std::numeric_limits<int>::max();
+  shapeless.tensor.dl_tensor.shape = nullptr;
+  EXPECT_THAT(FromDLPack(&below_zero.tensor).status().message(), HasSubstr("has -1 axes"));
+  EXPECT_THAT(FromDLPack(&many.tensor).status().message(), HasSubstr("there may be 64"));
+  EXPECT_THAT(FromDLPack(&shapeless.tensor).status().message(), HasSubstr("2 axes and no shape"));
+  EXPECT_FALSE(below_zero.deleted || many.deleted || shapeless.deleted);
+  // A scalar needs none.
+  shapeless.tensor.dl_tensor.ndim = 0;
+  shapeless.tensor.dl_tensor.strides = nullptr;
+  EXPECT_EQ(FromDLPack(&shapeless.tensor).value().ToVector<float>(), std::vector<float>{1});
 }
 
 TEST(DLPackTest, ABoolComesBackAsABool) {

@@ -154,6 +154,16 @@ TEST(ComputeWithTest, MisuseIsRefusedInWords) {
       refused([&](Schedule& s) { s[e].ComputeWith(s[b], b.axis(0)).Vectorize(e.axis(0)); }),
       HasSubstr("loop ax0 is marked vectorized, but it is loop ax0 of B that runs, which is "
                 "not; mark that one"));
+  // Blocks that begin earlier would write elements that another thread computes.
+  EXPECT_THAT(
+      refused([&](Schedule& s) {
+        const IterVar rows = s[b].Split(b.axis(0), 3).first;
+        s[b].Parallel(rows);
+        s[e].Split(e.axis(0), 3, Tail::kShiftInwards);
+        s[e].ComputeWith(s[b], rows);
+      }),
+      HasSubstr("split: stage E, axis ax0, Tail::kShiftInwards: loop ax0.outer is parallel, "
+                "so that two iterations would write an element at a time"));
   // Each of two shared loops needs the other to have run.
   const Tensor p = Compute(
       {8}, [&](const Var& i) { return e(i) + 1.0F; }, "P");

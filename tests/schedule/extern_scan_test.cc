@@ -340,6 +340,11 @@ TEST(ScanScheduleTest, TheTimeAxisRefusesWhatBreaksItsOrder) {
   const auto [outer, inner] = s[r.sum].Split(time, 4);
   EXPECT_THAT(Refusal([&] { s[r.sum].Vectorize(inner); }), HasSubstr("time axis of a scan"));
   EXPECT_THAT(Refusal([&] { s[r.sum].Reorder({inner, outer}); }), HasSubstr("one after the other"));
+  // Whatever it is fused with.
+  const IterVar whole = s[r.sum].Fuse(s[r.sum].Fuse(), outer);
+  EXPECT_THAT(Refusal([&] { s[r.sum].Parallel(whole); }), HasSubstr("time axis of a scan"));
+  EXPECT_THAT(Refusal([&] { s[r.sum].Split(whole, 2, Tail::kShiftInwards); }),
+              HasSubstr("time axis of a scan"));
 }
 
 TEST(ScanScheduleTest, ScansAndUpdatesStayWhereTheyAre) {

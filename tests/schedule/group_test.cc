@@ -5,6 +5,7 @@
 #include "tenon/schedule/auto_inline.h"
 #include "tenon/te/math.h"
 #include "tenon/te/reduce.h"
+#include "tenon/te/scan.h"
 #include "tenon/tests/schedule/schedule_testing.h"
 
 namespace tenon::schedule {
@@ -115,6 +116,28 @@ TEST(AutoInlineTest, EachClassHoldsTheOneBeforeIt) {
   EXPECT_THAT(inlined(AutoInlineElemWise), ElementsAre("same"));
   EXPECT_THAT(inlined(AutoInlineBroadcast), ElementsAre("same", "wide"));
   EXPECT_THAT(inlined(AutoInlineInjective), ElementsAre("same", "wide", "turned"));
+}
+
+TEST(AutoInlineTest, ScansAndTheirUpdatesStay) {
+  const Tensor x = Placeholder({7, 5}, Float32, "x"), state = Placeholder({7, 5}, Float32, "s");
+  const Tensor twice = Compute(
+      {7, 5}, [&](Var t, Var i) { return x(t, i) * 2.0F; }, "twice");
+  const Tensor first = Compute(
+      {1, 5}, [&](Var t, Var i) { return x(t, i); }, "first");
+  const Tensor next = Compute(
+      {7, 5}, [&](Var t, Var i) { return state(t - 1, i) + twice(t, i); }, "next");
+  const Tensor sum = te::Scan({first}, {next}, {state}, "sum")[0];
+  const Tensor out = Compute(
+      {7, 5}, [&](Var t, Var i) { return sum(t, i) + 1.0F; }, "out");
+  for (void (*inline_class)(Schedule&) :
+       {AutoInlineElemWise, AutoInlineBroadcast, AutoInlineInjective}) {
+    Schedule s(out);
+    inline_class(s);
+    EXPECT_EQ(s[twice].placement(), Placement::kInline);
+    EXPECT_EQ(s[next].placement(), Placement::kRoot);
+    EXPECT_EQ(s[sum].placement(), Placement::kRoot);
+    ExpectRight(s, {x});
+  }
 }
 
 }  // namespace

@@ -176,6 +176,24 @@ TEST(TensorizeTest, AReductionGoesOnOutsideWithAndWithoutAnInit) {
     ExpectLikeInterpreter(PartialSchedule(c, PartialSums(with_init, true)), {a});
 }
 
+TEST(TensorizeTest, WithoutAnInitTheFirstPartMustBeThere) {
+  const Var m("m");
+  const Tensor a = Placeholder({12, m * 8}, Float32, "a");
+  const te::IterVar k = te::ReduceAxis(0, m * 8, "k");
+  const Tensor x = Placeholder({m}, Float32, "x");
+  const Tensor c = Compute(
+      {12}, [&](const Var& i) { return te::Sum(a(i, k.var), {k}); }, "sums");
+  EXPECT_NE(loop::Print(Lower(PartialSchedule(c, PartialSums(true, true)), {x, a, c}, "f").body),
+            "");
+  const Schedule s = PartialSchedule(c, PartialSums(false, true));
+  EXPECT_THAT(Refusal([&] {
+                Lower(s, {x, a, c}, "f");
+              }),
+              HasSubstr("iterations, maybe none, and then nothing would set the results; the "
+                        "intrinsic needs a reduce_init"));
+  EXPECT_NE(loop::Print(Lower(s, {x, a, c}, "f", {.positive = {m}}).body), "");
+}
+
 TEST(TensorizeTest, AReductionInPartsIsComputedAtALoopOfItsReader) {
   const Tensor a = Placeholder({12, 24}, Float32, "a"), c = SumsOf(a, 24);
   const Tensor twice = Compute(

@@ -466,6 +466,25 @@ TEST(ImplementationTest, AKernelThatCannotBeCalledIsRefused) {
                  .arguments = {3}};
   });
   EXPECT_THAT(ErrorOf("my.foreign_argument"), HasSubstr("names parameter 3; the function has 1"));
+  WithImplementation("my.foreign_constant", [](const Group& group) {
+    const TeFunction function = LowerFunction(*group.function);
+    Built built{.kernel = LowerOutputs(function.params, function.outputs, group.name, {}),
+                .arguments = {0}};
+    built.prepared = {{.function = std::get<loop::Function>(built.kernel), .arguments = {-1}}};
+    return built;
+  });
+  EXPECT_THAT(ErrorOf("my.foreign_constant"),
+              HasSubstr("PreparedConstant::arguments names parameter -1; the function has 1"));
+}
+
+// It would write past the end of the result.
+TEST(ImplementationTest, AKernelOfOtherArraysIsRefused) {
+  WithImplementation("my.larger", [](const Group& group) {
+    const te::Tensor x = te::Placeholder({8, 8}, Float32, "x");
+    const te::Tensor y = te::Compute({8, 8}, [&](te::Var i, te::Var j) { return x(i, j) * 2; });
+    return Built{.kernel = LowerOutputs({x}, {y}, group.name, {}), .arguments = {0}};
+  });
+  EXPECT_THAT(ErrorOf("my.larger"), HasSubstr("has 64 elements; it is called with 16"));
 }
 
 TEST(ImplementationTest, AnErrorInsideOneNamesItAndTheOperator) {

@@ -57,6 +57,26 @@ TEST(InterpretTest, FloatsAreRoundedAfterEachOperation) {
   EXPECT_EQ(*Interpret({b}, {{a, big}})[0].data<float>(), 16777216.0F + 1.0F - 16777216.0F);
 }
 
+// As in kernels: 1 / 0.1F is 10 in float32 and less in float64, and 2^70 mod 3 is 1.
+TEST(InterpretTest, QuotientsAndRemaindersOfFloatsAreThoseOfRegisters) {
+  const Tensor a = Placeholder({5}, Float32, "a"), b = Placeholder({5}, Float32, "b");
+  const Tensor quotient = Compute(
+      {5}, [&](const Var& i) { return loop::Binary(loop::BinaryOp::kFloorDiv, a(i), b(i)); }, "q");
+  const Tensor rest = Compute(
+      {5}, [&](const Var& i) { return loop::Binary(loop::BinaryOp::kFloorMod, a(i), b(i)); }, "r");
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const NDArray x = NDArray::FromVector<float>({5}, {1, 0x1p70F, 5, -5, -7}),
+                y = NDArray::FromVector<float>({5}, {0.1F, 3, kInfinity, kInfinity, 4});
+  const std::vector<NDArray> results = Interpret({quotient, rest}, {{a, x}, {b, y}});
+  EXPECT_EQ(results[0].data<float>()[0], 10);
+  EXPECT_EQ(results[0].data<float>()[4], -2);
+  const float* rests = results[1].data<float>();
+  EXPECT_EQ(rests[1], 1);
+  EXPECT_EQ(rests[2], 5);
+  EXPECT_EQ(rests[3], kInfinity);
+  EXPECT_EQ(rests[4], 1);
+}
+
 // Half a place of bfloat16 and a little, which float32 would round away first.
 TEST(InterpretTest, ConversionsToFloatsRoundOnce) {
   const Tensor a = Placeholder({1}, Float64, "a"), b = Placeholder({1}, Int64, "b");

@@ -43,6 +43,23 @@ TEST(WithInputsTest, VariablesOfExtentsBecomeNumbers) {
   EXPECT_FALSE(copies[0].reduce_axis(0).var.same_as(k.var));
 }
 
+TEST(WithInputsTest, ReducersMayUseVariablesOfExtents) {
+  const Var n("n");
+  const Tensor a = Placeholder({n}, Float32, "A"), x = Placeholder({3}, Float32, "x");
+  const IterVar k = ReduceAxis(0, n);
+  const Combiner scaled =
+      MakeCombiner("scaled", {Float32},
+                   [&](const std::vector<Var>& l, const std::vector<Var>& r) {
+                     return std::vector<Expr>{l[0] + r[0] * loop::Cast(Float32, n)};
+                   },
+                   {loop::Constant(Float32, 0)});
+  const Tensor b = Compute(
+      {}, [&](const std::vector<Var>&) { return Reduce(scaled, {a(k.var)}, {k}); }, "B");
+  const Tensor copy = WithInputs({b}, {{a, x}}, {{n, 3}})[0];
+  const NDArray values = NDArray::FromVector<float>({3}, {1, 2, 4});
+  EXPECT_THAT(Interpret({copy}, {{x, values}})[0].ToVector<float>(), ElementsAre(21));
+}
+
 // Of states alone, which are placeholders that nobody gives.
 TEST(WithInputsTest, ScansKeepTheirStates) {
   const Var n("n");

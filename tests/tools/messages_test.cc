@@ -89,6 +89,15 @@ TEST_F(MessagesTest, TwoThatAreWrittenAreNotOneFile) {
   OutputOf("run %/two.relay --output y0=/dev/null --output y1=/dev/null");
 }
 
+TEST_F(MessagesTest, AnArrayOfATypeThatNumPyLacksIsRefusedBeforeTheRun) {
+  Write("half.relay", "def @main(%x: Tensor[(4), bfloat16]) { add(%x, %x) }\n");
+  for (const char* file : {"--output y=%/y.npy", "--save-input x=%/drawn.npy"}) {
+    EXPECT_THAT(ErrorOf(StrCat("run %/half.relay --report %/report.json ", file)),
+                HasSubstr(".npy: NumPy has no element type bfloat16"));
+    EXPECT_FALSE(fs::exists(Path("report.json"))) << file;
+  }
+}
+
 TEST_F(MessagesTest, AFolderThatIsNoSavedExecutableIsToldWhatItLacks) {
   fs::create_directories(Path("net"));
   EXPECT_THAT(ErrorOf("run %/net"),

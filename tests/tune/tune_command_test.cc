@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tenon/tests/testing/cli_testing.h"
+#include "tenon/tests/testing/graph_testing.h"
+#include "tenon/tests/tune/choices_testing.h"
 #include "tenon/tests/tune/records_testing.h"
 #include "tenon/tune/best.h"
 #include "tenon_test_paths.h"
@@ -109,6 +111,24 @@ TEST_F(TuneCommandTest, RecordsInTheCacheFolderAreUsedUnlessTheyAreRefused) {
   EXPECT_THAT(explained("--no-records"), Not(HasSubstr("measured")));
   EXPECT_THAT(explained("--mcpu-features=-avx2"), Not(HasSubstr("measured")));
   EXPECT_THAT(explained("--threads 2"), Not(HasSubstr("measured")));
+}
+
+TEST_F(TuneCommandTest, ADamagedChoiceIsNamedAndTheModelRuns) {
+  const std::string text =
+      "def @main(%x: Tensor[(37, 48), float32], %w: Tensor[(65, 48), float32]) {\n"
+      "  nn.relu(nn.dense(%x, %w))\n}\n";
+  Write("model.relay", text);
+  fs::create_directories(folder_ / "caches/tenon");
+  const std::string file = Path("caches/tenon/records.sqlite");
+  tune::Record record = tune::Won(testing_graphs::Parsed(text), "te.dense.plain");
+  record.choice = "te.dense.plain rows";
+  ASSERT_TRUE(ValueOrThrow(tune::Records::Open(file, tune::Access::kWrite)).Add(record, "").ok());
+  const Ended ended = Tenon("run %/model.relay --threads 1");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("a record is left aside"), HasSubstr("records.sqlite")));
+  // One that is named must be good.
+  EXPECT_THAT(ErrorOf("run %/model.relay --threads 1 --records " + file),
+              HasSubstr("has the choice 'te.dense.plain rows'"));
 }
 
 TEST_F(TuneCommandTest, ADamagedFileIsNamedAndTheModelRuns) {

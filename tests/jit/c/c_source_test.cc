@@ -165,6 +165,30 @@ TEST(CSourceTest, BitsOfHalvesStayWhateverTheyMean) {
   comparison.Check();
 }
 
+// Half a place of bfloat16 and a little, which float32 and float64 would round away first.
+TEST(CSourceTest, IntegersAreRoundedOnceToBfloat16) {
+  CComparison comparison;
+  const auto add = [&](DataType from, const auto& values) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    NDArray x = NDArray::Empty({count}, from);
+    std::memcpy(x.raw(), values.data(), x.bytes());
+    const auto cast = [](const auto& e) { return loop::Cast(BFloat16, e[0]); };
+    comparison.Add(Elementwise(Named("round", from), {from}, cast, count),
+                   {x, NDArray::Zeros({count}, BFloat16)});
+  };
+  const std::vector<std::int32_t> words = {
+      16842753, 16842752, 16842751, 16973823, -16842753, std::numeric_limits<std::int32_t>::min()};
+  add(Int32, words);
+  add(UInt32, words);
+  constexpr std::int64_t kTie = (std::int64_t{1} << 62) + (std::int64_t{1} << 54);
+  const std::vector<std::int64_t> longs = {
+      kTie,     kTie + 1, kTie - 1, -kTie - 1,
+      16842753, 0,        -1,       std::numeric_limits<std::int64_t>::min()};
+  add(Int64, longs);
+  add(UInt64, longs);
+  comparison.Check();
+}
+
 class EachFloat : public ::testing::TestWithParam<DataType> {};
 INSTANTIATE_TEST_SUITE_P(Types, EachFloat, ::testing::Values(Float16, BFloat16, Float32, Float64),
                          [](const auto& info) { return info.param.ToString(); });

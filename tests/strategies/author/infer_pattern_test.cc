@@ -144,6 +144,75 @@ TEST(InferPatternTest, AttributesThatChangeThePatternCount) {
   EXPECT_EQ(Inferred("my.infer_mode"), OpPattern::kInjective);
 }
 
+struct PlacesAttrs {
+  static constexpr const char* kTypeKey = "test.attrs.InferPlacesAttrs";
+  std::int64_t first = 0, second = 0;
+  static constexpr auto Fields() {
+    return attrs::Fields(
+        attrs::Field("first", &PlacesAttrs::first, "an axis, counted from the end").Required(),
+        attrs::Field("second", &PlacesAttrs::second, "another").Required());
+  }
+};
+
+TEST(InferPatternTest, AttributesThatMustBeGivenHaveUsualValues) {
+  OpRegistration("my.infer_places")
+      .Attrs<PlacesAttrs>()
+      .Argument("x", "Tensor", "")
+      .TypeRelation([](ops::TypeCall& call) {
+        const auto& attrs = call.attrs<PlacesAttrs>();
+        for (const std::int64_t place : {attrs.first, attrs.second}) {
+          if (place < -8 || place > 8) call.Refuse("there is no such axis");
+        }
+        ops::Identity(call);
+      })
+      .Compute(Elements([](const TeCall& call, const std::vector<te::Var>& i) {
+        return call.input(0)[ToExprs(i)];
+      }));
+  EXPECT_EQ(Inferred("my.infer_places"), OpPattern::kElemWise);
+}
+
+struct StepsAttrs {
+  static constexpr const char* kTypeKey = "test.attrs.InferStepsAttrs";
+  std::vector<std::int64_t> steps = {1};
+  static constexpr auto Fields() {
+    return attrs::Fields(attrs::Field("steps", &StepsAttrs::steps, "what the author divides by"));
+  }
+};
+
+TEST(InferPatternTest, StepsAreNotZeroInSamples) {
+  OpRegistration("my.infer_steps")
+      .Attrs<StepsAttrs>()
+      .Argument("x", "Tensor", "")
+      .TypeRelation([](ops::TypeCall& call) {
+        const auto* x = call.tensor(0);
+        if (x == nullptr) return;
+        const std::int64_t step = call.attrs<StepsAttrs>().steps.at(0);
+        EXPECT_NE(step, 0);
+        if (step < 1) return;
+        std::vector<ir::Dim> shape = x->shape;
+        shape[0] = shape[0].value() / step;
+        call.LearnResult(ir::TensorType(std::move(shape), x->dtype));
+      })
+      .Compute(Elements([](const TeCall& call, const std::vector<te::Var>& i) {
+        std::vector<te::Expr> at = ToExprs(i);
+        at[0] = at[0] * call.attrs.As<StepsAttrs>().steps[0];
+        return call.input(0)[at];
+      }));
+  EXPECT_EQ(Inferred("my.infer_steps"), OpPattern::kInjective);
+}
+
+// As one that compiles something does.
+TEST(InferPatternTest, AComputeMayAskForPatterns) {
+  OpRegistration("my.infer_asks")
+      .Argument("x", "Tensor", "")
+      .TypeRelation(ops::Identity)
+      .Compute(Elements([](const TeCall& call, const std::vector<te::Var>& i) {
+        FinishPatterns();
+        return call.input(0)[ToExprs(i)];
+      }));
+  EXPECT_EQ(Inferred("my.infer_asks"), OpPattern::kElemWise);
+}
+
 TEST(InferPatternTest, WhatNoSampleFitsStaysOpaque) {
   OpRegistration("my.infer_picky")
       .Argument("x", "Tensor", "")

@@ -1,5 +1,7 @@
 #include "tenon/strategies/choice/candidate.h"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,11 +48,15 @@ TEST(CandidateTest, EstimatesDoNotOutweighPriorities) {
 TEST(CandidateTest, TheTextHasALineForEveryRow) {
   EXPECT_EQ(ToText({{.name = "a", .priority = 10, .refusal = "it is a Tuesday"},
                     {.name = "b", .cycles = 1234.5},
-                    {.name = "c"}},
+                    {.name = "c"},
+                    {.name = "d", .cycles = 1e300},
+                    {.name = "e", .cycles = std::numeric_limits<double>::infinity()}},
                    1),
             "  a (priority 10): no, it is a Tuesday\n"
             "  b (1234 cycles): chosen, the best whose condition holds\n"
-            "  c: not needed\n");
+            "  c: not needed\n"
+            "  d (1e+300 cycles): not needed\n"
+            "  e (inf cycles): not needed\n");
 }
 
 }  // namespace
