@@ -160,7 +160,6 @@ void RunInto(const TenonExecutable& executable, const runtime::Inputs& inputs,
 }  // namespace
 }  // namespace tenon::c_api
 
-using tenon::ValueOrThrow;
 using tenon::c_api::Give;
 using tenon::c_api::Required;
 using tenon::c_api::RequiredText;
