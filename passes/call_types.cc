@@ -80,17 +80,21 @@ Type Substituted(const Type& type, const std::set<std::string>& own, const Subst
 
 }  // namespace
 
-std::optional<CallTypes> TypesOfCall(const ir::FunctionNode& callee, const ir::FuncTypeNode& type,
-                                     const std::vector<Type>& args) {
-  if (callee.params.size() != args.size() || type.params.size() != args.size() ||
-      callee.HasAttr(kOutlined))
-    return std::nullopt;
+std::set<std::string> OwnExtents(const ir::FunctionNode& function) {
   std::set<std::string> own;
-  for (const ir::Expr& param : callee.params) {
+  if (function.HasAttr(kOutlined)) return own;
+  for (const ir::Expr& param : function.params) {
     const Type declared = ir::Var(param).type_annotation();
-    if (!IsDeclared(declared)) return std::nullopt;
+    if (!IsDeclared(declared)) return {};
     AddOwn(declared, &own);
   }
+  return own;
+}
+
+std::optional<CallTypes> TypesOfCall(const ir::FunctionNode& callee, const ir::FuncTypeNode& type,
+                                     const std::vector<Type>& args) {
+  if (callee.params.size() != args.size() || type.params.size() != args.size()) return std::nullopt;
+  const std::set<std::string> own = OwnExtents(callee);
   if (own.empty()) return std::nullopt;
   Substitution values;
   for (std::size_t i = 0; i < args.size(); ++i)

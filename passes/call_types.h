@@ -10,11 +10,17 @@
 #define TENON_PASSES_CALL_TYPES_H_
 
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "tenon/ir/expr.h"
 
 namespace tenon::passes {
+
+// The function's own variables. None where the type of a parameter is not declared, and for a
+// branch that OutlineBranches made a function: there the calls decide what it is.
+std::set<std::string> OwnExtents(const ir::FunctionNode& function);
 
 struct CallTypes {
   // Null where it depends on an argument whose type is not known yet.
@@ -23,8 +29,7 @@ struct CallTypes {
 };
 
 // `type` is what is known of the callee's type. Nothing where the callee has no variables of its
-// own, where the type of a parameter is not declared, and for a branch that OutlineBranches made a
-// function: then the calls decide what it is.
+// own.
 std::optional<CallTypes> TypesOfCall(const ir::FunctionNode& callee, const ir::FuncTypeNode& type,
                                      const std::vector<ir::Type>& args);
 

@@ -20,6 +20,7 @@
 #include "tenon/ir/module_builder.h"
 #include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
+#include "tenon/passes/call_types.h"
 #include "tenon/passes/control/outline_branches.h"
 #include "tenon/passes/fusion/outline_groups.h"
 #include "tenon/support/error.h"
@@ -112,24 +113,6 @@ void FindBound(Frame* frame) {
     }
   }
   frame->nodes = std::move(nodes);
-}
-
-// The variables of extents that stand for those of the arguments in each call (call_types.h). None
-// where a parameter is not declared, and of a branch that OutlineBranches made a function.
-std::set<std::string> OwnExtents(const FunctionNode& function) {
-  std::set<std::string> own;
-  if (function.HasAttr(kOutlined)) return own;
-  for (const Expr& param : function.params) {
-    const ir::Type declared = ir::Var(param).type_annotation();
-    for (const ir::Type& leaf : ir::Flatten(declared)) {
-      const auto* tensor = leaf.As<ir::TensorTypeNode>();
-      if (tensor == nullptr ||
-          std::ranges::any_of(tensor->shape, [](const Dim& dim) { return dim.is_any(); }))
-        return {};
-    }
-    own.merge(ir::SymbolsOf(declared));
-  }
-  return own;
 }
 
 // What is declared of a variable inside, where it holds in any call. Otherwise its value says it.

@@ -106,9 +106,9 @@ double LeastSeconds(int threads, const std::function<void(int thread)>& work) {
 // How often to repeat work of so many seconds, so that a try can be measured. A coarse clock may
 // say that it took none.
 std::int64_t Repeats(double seconds) {
-  constexpr double kLeastSeconds = 1e-9;
+  constexpr double kMinSeconds = 1e-9;
   return std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(kTrySeconds / std::max(seconds, kLeastSeconds)));
+      1, static_cast<std::int64_t>(kTrySeconds / std::max(seconds, kMinSeconds)));
 }
 
 double OperationsPerSecond(const Target& target, int threads) {

@@ -120,7 +120,6 @@ std::vector<Expr> Compress(Node& node) {
   return {node.Typed(ops::Take(data, places, {.axis = axis}))};
 }
 
-// As many places as a run says.
 // The places of indices, which count from the end where they are negative. Up to opset 10 none
 // does: a negative one is outside.
 Expr PlacesOfOneHot(const Node& node, const Expr& indices, const Expr& depth) {
@@ -129,6 +128,7 @@ Expr PlacesOfOneHot(const Node& node, const Expr& indices, const Expr& depth) {
   return node.Typed(ops::Where(is_negative, ops::Add(indices, depth), indices));
 }
 
+// As many places as a run says.
 Expr OneHotOfRun(Node& node) {
   const auto& known = ops::Known();
   const Expr depth = node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(1), Ints{})), Int64));

@@ -69,13 +69,18 @@ double HighestOf(DataType type) {
   return std::ldexp(1.0, type.is_int() ? type.bits() - 1 : type.bits()) - 1;
 }
 
+// The integer that stands for `value` in a channel, which the type may not hold.
+double IntegerFor(const QuantizedForm& form, std::size_t channel, double value) {
+  return std::nearbyint(value / form.scale[channel]) +
+         static_cast<double>(form.zero_point[channel]);
+}
+
 // The integers of `value`, as a constant that broadcasts against the data.
 Expr IntegersOf(const QuantizedForm& form, double value) {
   std::vector<double> whole;
   for (std::size_t c = 0; c < form.scale.size(); ++c) {
-    const double exact =
-        std::nearbyint(value / form.scale[c]) + static_cast<double>(form.zero_point[c]);
-    whole.push_back(std::min(std::max(exact, LowestOf(form.dtype)), HighestOf(form.dtype)));
+    whole.push_back(std::min(std::max(IntegerFor(form, c, value), LowestOf(form.dtype)),
+                             HighestOf(form.dtype)));
   }
   Shape shape;
   if (!form.is_single()) {
@@ -158,9 +163,8 @@ std::optional<QuantizedForm> Relu(const CallNode& /*call*/, const QuantizedForm&
 // are on one side, the result is a bound that no number of the type stands for.
 bool MayReach(const QuantizedForm& form, double low, double high) {
   for (std::size_t c = 0; c < form.scale.size(); ++c) {
-    const auto zero = static_cast<double>(form.zero_point[c]);
-    if (std::nearbyint(low / form.scale[c]) + zero > HighestOf(form.dtype) ||
-        std::nearbyint(high / form.scale[c]) + zero < LowestOf(form.dtype))
+    if (IntegerFor(form, c, low) > HighestOf(form.dtype) ||
+        IntegerFor(form, c, high) < LowestOf(form.dtype))
       return false;
   }
   return true;
@@ -170,10 +174,9 @@ bool MayReach(const QuantizedForm& form, double low, double high) {
 double RoundedOff(const QuantizedForm& form, double bound) {
   double most = 0;
   for (std::size_t c = 0; c < form.scale.size(); ++c) {
-    const double exact = bound / form.scale[c], whole = std::nearbyint(exact);
-    const double integer = whole + static_cast<double>(form.zero_point[c]);
+    const double integer = IntegerFor(form, c, bound), exact = bound / form.scale[c];
     if (integer < LowestOf(form.dtype) || integer > HighestOf(form.dtype)) continue;
-    most = std::max(most, std::fabs(exact - whole));
+    most = std::max(most, std::fabs(exact - std::nearbyint(exact)));
   }
   return most;
 }

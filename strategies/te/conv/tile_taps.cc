@@ -42,8 +42,8 @@ double PartAlong(const ConvSum& conv, std::size_t d, std::int64_t first, std::in
 
 // Of very many, some are asked that lie evenly among them.
 std::int64_t StepThrough(std::int64_t count) {
-  constexpr std::int64_t kMostAsked = 1 << 16;
-  return CeilDiv(count, kMostAsked);
+  constexpr std::int64_t kMaxAsked = 1 << 16;
+  return CeilDiv(count, kMaxAsked);
 }
 
 // The axes along which tiles may lie outside the image.
