@@ -382,12 +382,15 @@ TEST(RunTimeExtentsTest, ARefusalNamesTheNodeThatFoundTheExtent) {
   Model model;
   model.Input("x", {2, 2}).Output("y");
   model.Node("NonZero", {"x"}, {"at"}, "found");
-  SetInt(model.Node("Split", {"at"}, {"y", "z"}, "reads"), "axis", 1);
+  model.Initializer("two", NDArray::FromVector<std::int64_t>({}, {2}));
+  SetInt(model.Node("SplitToSequence", {"at", "two"}, {"parts"}, "reads"), "axis", 1);
+  model.Node("SequenceLength", {"parts"}, {"y"});
   const auto module = Imported(model);
   ASSERT_FALSE(module.ok());
-  EXPECT_THAT(std::string(module.status().message()),
-              AllOf(HasSubstr("reads (Split)"), HasSubstr("#NonZero, which the node found "
-                                                          "(NonZero) finds")));
+  EXPECT_THAT(
+      std::string(module.status().message()),
+      AllOf(HasSubstr("reads (SplitToSequence)"), HasSubstr("#NonZero, which the node found "
+                                                            "(NonZero) finds")));
 }
 
 }  // namespace
