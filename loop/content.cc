@@ -11,6 +11,9 @@ namespace tenon::loop {
 namespace {
 
 constexpr std::int64_t kMinLeftOut = 2;
+// Code takes a number that it is given for an index, which is as small as memory is: sums and
+// products with it do not wrap around (loop/index_arithmetic.h). Greater ones are data.
+constexpr std::int64_t kMaxLeftOut = std::int64_t{1} << 40;
 
 // LLVM unrolls innermost loops of fewer rounds.
 bool IsExecutedAsLoop(const ForNode& loop) {
@@ -23,7 +26,7 @@ bool IsExecutedAsLoop(const ForNode& loop) {
 }
 
 bool MayBeLeftOut(const IntImmNode& number) {
-  return number.type == Int64 && number.value >= kMinLeftOut;
+  return number.type == Int64 && number.value >= kMinLeftOut && number.value <= kMaxLeftOut;
 }
 // Products and sums with these numbers are simplified.
 bool MayBeLeftOut(const FloatImmNode& number) {

@@ -23,8 +23,9 @@ struct Skeleton {
   std::vector<Expr> numbers;
 };
 
-// Numbers that shape the code stay in the bytes: integers below 2, the steps of vectors, the bounds
-// of loops that are unrolled, and floating numbers with which arithmetic is simpler.
+// Numbers that shape the code stay in the bytes: integers below 2 and those that no index reaches,
+// the steps of vectors, the bounds of loops that are unrolled, and floating numbers with which
+// arithmetic is simpler.
 Skeleton SkeletonOf(const Function& function);
 
 // A function for all, which takes what differs as scalars after those that it has. Numbers that are

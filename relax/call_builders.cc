@@ -265,15 +265,15 @@ Expr BuildMatmul(const BoundCall& call) {
       full.insert(full.end(), shape.end() - 2, shape.end());
       const Expr wide =
           call.Typed(ops::CallOp("broadcast_to", {e}, {{"shape", attrs::ToValue(numbers(full))}}));
-      return call.Typed(
-          ops::Reshape(wide, numbers({ops::Product(batch), full[full.size() - 2], full.back()})));
+      return call.Typed(ops::ReshapeToExtents(
+          wide, numbers({ops::Product(batch), full[full.size() - 2], full.back()})));
     };
     y = call.Typed(
         ops::CallOp("nn.batch_matmul", {one_batch(a, left), one_batch(b, right)}, fields));
     std::vector<Dim> result = batch;
     result.push_back(left[left.size() - 2]);
     result.push_back(right.back());
-    y = call.Typed(ops::Reshape(y, numbers(result)));
+    y = call.Typed(ops::ReshapeToExtents(y, numbers(result)));
   }
   return added.empty() ? y : ops::Squeeze(y, added);
 }
@@ -295,18 +295,27 @@ Expr BuildPad(const BoundCall& call) {
       {{"pad_width", attrs::Value(std::move(pairs))}, {"pad_mode", call.values.at("pad_mode")}});
 }
 
-// x / sqrt(mean(x^2) + epsilon) * weight
+// x / sqrt(mean(x^2) + epsilon) * weight. Numbers of 16 bits are computed in float32, as in Relax:
+// squares of halves would be infinite from 256 on.
 Expr BuildRmsNorm(const BoundCall& call) {
   RequireFloat(call, "nn.rms_norm");
-  const Expr& x = call.inputs[0];
+  const DataType type = call.TensorOf(0).dtype;
+  const bool is_half = type.bits() == 16;
+  const auto wide = [&](std::size_t input) {
+    const Expr& x = call.inputs[input];
+    return is_half && call.TensorOf(input).dtype == type ? call.Typed(ops::Cast(x, Float32)) : x;
+  };
+  const Expr x = wide(0);
   double epsilon = 0;
   if (attrs::FromValue(call.values.at("epsilon"), &epsilon))
     throw InvalidArgument("epsilon is not a number");
   const Expr square = call.Typed(ops::Multiply(x, x));
   const Expr mean = call.Typed(ops::Mean(square, {.axis = call.Ints("axes"), .keepdims = true}));
-  const Expr root = call.Typed(ops::CallOp(
-      "rsqrt", {call.Typed(ops::Add(mean, NumberLike(call, epsilon)))}, attrs::FieldValues()));
-  return ops::Multiply(call.Typed(ops::Multiply(x, root)), call.inputs[1]);
+  const Expr least = call.Typed(ops::Scalar(epsilon, is_half ? Float32 : type));
+  const Expr root =
+      call.Typed(ops::CallOp("rsqrt", {call.Typed(ops::Add(mean, least))}, attrs::FieldValues()));
+  const Expr y = ops::Multiply(call.Typed(ops::Multiply(x, root)), wide(1));
+  return is_half ? ops::Cast(call.Typed(y), type) : y;
 }
 
 Expr BuildScatterNd(const BoundCall& call) {

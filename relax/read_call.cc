@@ -21,14 +21,17 @@ attrs::Value ValueOf(std::string_view text) {
   return ReadValue(&cursor);
 }
 
-// How many axes a window has: as many as the attribute has by default, or the strides.
+// How many axes a window or an image has: as many as the attribute has by default, or the strides.
 std::size_t Axes(const Signature& signature, std::string_view field) {
   for (const std::string_view name : {field, std::string_view("strides")}) {
     const attrs::FieldInfo* info = signature.op->schema->Find(std::string(name));
     const auto* list = info == nullptr ? nullptr : info->default_value.As<attrs::List>();
     if (list != nullptr && !list->empty()) return list->size();
   }
-  return 1;
+  // A size has no default. Images have a batch and channels beside it.
+  const attrs::FieldInfo* layout = signature.op->schema->Find("layout");
+  const auto* letters = layout == nullptr ? nullptr : layout->default_value.As<std::string>();
+  return letters != nullptr && letters->size() > 2 ? letters->size() - 2 : 1;
 }
 
 // What the attribute is for a value of the parameter.
@@ -155,6 +158,7 @@ class CallReader {
 
   void TakeValue(const Parameter& parameter) {
     const Token at = text_->token();
+    if (parameter.attribute() == "newshape") has_known_shape_ = plain_.BeginsKnown();
     std::optional<PlainValue> plain =
         plain_.ReadArgument(parameter.attribute() == "newshape" || parameter.name == "shape");
     if (!plain) {
@@ -210,6 +214,7 @@ class CallReader {
     if (op.schema != nullptr) {
       attrs::FieldValues fields = std::move(further_);
       for (const Parameter& parameter : signature_.parameters) SetField(parameter, &fields);
+      if (has_known_shape_) KeepZeros(&fields);
       SetOutLayout(&fields);
       attrs = attrs::Attrs::FromFields(*op.schema, fields);
     }
@@ -258,9 +263,20 @@ class CallReader {
       return;
     }
     const std::string field(parameter.attribute());
-    // None stands for an element type that is not given.
-    if (value.is_none() && info != nullptr && info->default_value.As<DataType>() != nullptr) return;
+    // None stands for an element type, or a list, that is not given.
+    if (value.is_none() && info != nullptr &&
+        (info->default_value.As<DataType>() != nullptr ||
+         info->default_value.As<attrs::List>() != nullptr))
+      return;
     (*fields)[field] = Converted(signature_, parameter, std::move(value));
+  }
+
+  // An extent of 0 that is known is no code.
+  static void KeepZeros(attrs::FieldValues* fields) {
+    const auto* shape = fields->at("newshape").As<attrs::List>();
+    const attrs::Value zero(std::int64_t{0});
+    if (shape != nullptr && std::find(shape->begin(), shape->end(), zero) != shape->end())
+      (*fields)["allowzero"] = attrs::Value(true);
   }
 
   // A result in the data's layout is what the attribute's default means.
@@ -287,6 +303,7 @@ class CallReader {
   std::vector<Expr> extra_inputs_;
   attrs::FieldValues values_, further_;
   std::optional<std::vector<Dim>> extents_;  // of a shape with variables
+  bool has_known_shape_ = false;             // what R.reshape gets is no list with codes
 };
 
 }  // namespace

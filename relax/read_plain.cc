@@ -12,7 +12,29 @@ namespace tenon::relax {
 
 using ir::Expr;
 
+namespace {
+
+// "inf" and float("inf"): what digits cannot say. Nothing, with nothing read, for anything else.
+std::optional<Literal> ReadNotFinite(Cursor* text) {
+  Literal literal{.at = text->token(), .is_real = true};
+  const bool is_call = text->IsName("float") && text->ahead().text == "(";
+  if (!is_call && !text->Is(TokenKind::kString)) return std::nullopt;
+  if (is_call) {
+    text->Advance();
+    text->Advance();
+  }
+  const Token word = text->token();
+  literal.text = text->String();
+  if (!ParseNotFinite(literal.text))
+    text->Fail(word, "words of numbers are \"inf\", \"-inf\" and \"nan\"");
+  if (is_call) text->Expect(")", "after a number");
+  return literal;
+}
+
+}  // namespace
+
 Literal ReadLiteral(Cursor* text, const char* expected) {
+  if (const auto literal = ReadNotFinite(text)) return *literal;
   Literal literal{.text = text->Accept("-") ? "-" : "", .at = text->token()};
   literal.is_flag = text->IsName("True") || text->IsName("False");
   if (!literal.is_flag && !text->Is(TokenKind::kNumber)) text->FailExpected(expected);
@@ -50,6 +72,8 @@ PlainValue ReadPrimValue(Cursor* text, const Token& at) {
   } else if (const auto integer = ParseNumber<std::int64_t>(literal.text);
              integer && !dtype->is_float()) {
     value.attribute = attrs::Value(*integer);
+  } else if (const auto special = ParseNotFinite(literal.text)) {
+    value.attribute = attrs::Value(*special);
   } else if (const auto real = ParseReal<double>(literal.text)) {
     value.attribute = attrs::Value(*real);
   }
@@ -143,8 +167,7 @@ bool PlainReader::IsAfterR(std::string_view name) const {
 }
 
 bool PlainReader::Begins() const {
-  if (IsAfterR("shape") || IsAfterR("shape_of") || IsAfterR("prim_value")) return true;
-  return text_->Is(TokenKind::kName) && scope_->FindPlain(text_->token().text) != nullptr;
+  return IsAfterR("shape") || IsAfterR("prim_value") || BeginsKnown();
 }
 
 PlainValue PlainReader::Read() {
@@ -161,10 +184,13 @@ PlainValue PlainReader::Whole() {
   return ReadPrimValue(text_, at);
 }
 
+bool PlainReader::BeginsKnown() const {
+  return IsAfterR("shape_of") ||
+         (text_->Is(TokenKind::kName) && scope_->FindPlain(text_->token().text) != nullptr);
+}
+
 std::optional<PlainValue> PlainReader::ReadArgument(bool is_shape) {
-  if (text_->Is(TokenKind::kName) && scope_->FindPlain(text_->token().text) != nullptr)
-    return Read();
-  if (IsAfterR("shape_of")) return Read();
+  if (BeginsKnown()) return Read();
   if (is_shape ? !HasExtentNames() : !HasPlainNames()) return std::nullopt;
   if (IsAfterR("shape")) return Read();
   if (!is_shape) return ListOfNumbers();

@@ -23,7 +23,7 @@ namespace tenon::relax {
 // What reads expressions.
 using ReadInput = std::function<ir::Expr()>;
 
-// A number as it is written, of which the type is not known yet.
+// A number as it is written, of which the type is not known yet: digits, "inf", "-inf", "nan".
 struct Literal {
   std::string text;
   Token at;
@@ -61,6 +61,9 @@ class PlainReader {
 
   // Whether R.shape, R.shape_of, R.prim_value, a variable of such a value or an item begins here.
   bool Begins() const;
+  // Whether it is a variable of such a value, an item of one, or R.shape_of. In these each extent
+  // is itself; in a list that is written out, 0 and -1 are codes of R.reshape.
+  bool BeginsKnown() const;
   PlainValue Read();
   // The argument of an operator. Nothing, with nothing read, for a literal without variables.
   std::optional<PlainValue> ReadArgument(bool is_shape);

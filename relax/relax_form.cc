@@ -23,7 +23,7 @@ Expr AsAddition(const ir::CallNode& original, const std::vector<Expr>& args) {
   const std::int64_t axis = original.attrs.As<ops::BiasAddAttrs>().axis;
   ops::Ints shape(static_cast<std::size_t>(rank), 1);
   shape[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = bias->shape[0].value();
-  return ops::Add(args[0], ops::Reshape(args[1], std::move(shape)));
+  return ops::Add(args[0], ops::ReshapeToExtents(args[1], std::move(shape)));
 }
 
 }  // namespace

@@ -25,10 +25,40 @@ auto WithInteger(DataType dtype, Visit visit) -> decltype(visit(std::int64_t{}))
   return std::nullopt;
 }
 
-// To the nearest, ties to even.
-std::uint16_t ToBFloat16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
+// To the nearest, ties to even. The float before it is rounded to odd, so that rounding twice gives
+// what rounding once would (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
+// proved algorithms using rounding to odd", 2008).
+std::uint16_t ToBFloat16(double value) {
+  const auto nearest = static_cast<float>(value);
+  auto bits = std::bit_cast<std::uint32_t>(nearest);
+  if (std::isfinite(nearest) && static_cast<double>(nearest) != value) {
+    if (std::fabs(static_cast<double>(nearest)) > std::fabs(value)) --bits;  // toward zero
+    bits |= 1U;
+  }
   return static_cast<std::uint16_t>((bits + 0x7FFFU + (bits >> 16U & 1U)) >> 16U);
+}
+
+// A number of 16 bits.
+NDArray HalfScalar(double value, DataType dtype) {
+  NDArray array = NDArray::Empty({}, dtype);
+  if (dtype == Float16) {
+    *static_cast<_Float16*>(array.raw()) = static_cast<_Float16>(value);
+  } else {
+    *static_cast<std::uint16_t*>(array.raw()) = ToBFloat16(value);
+  }
+  return array;
+}
+double HalfValue(const NDArray& half) {
+  if (half.dtype() == Float16)
+    return static_cast<double>(*static_cast<const _Float16*>(half.raw()));
+  return FromBFloat16(*static_cast<const std::uint16_t*>(half.raw()));
+}
+
+// Of floating types only.
+std::optional<NDArray> NotFiniteScalar(double value, DataType dtype) {
+  if (dtype == Float64) return NDArray::Scalar(value);
+  if (dtype == Float32) return NDArray::Scalar(static_cast<float>(value));
+  return dtype.is_float() ? std::optional(HalfScalar(value, dtype)) : std::nullopt;
 }
 
 template <typename T>
@@ -58,7 +88,15 @@ std::optional<std::string> ScalarText(const NDArray& data) {
   return StrCat("R.const(", *number, ", \"", data.dtype().ToString(), "\")");
 }
 
+std::optional<double> ParseNotFinite(std::string_view text) {
+  if (text == "inf") return HUGE_VAL;
+  if (text == "-inf") return -HUGE_VAL;
+  if (text == "nan") return std::nan("");
+  return std::nullopt;
+}
+
 std::optional<NDArray> ParseScalar(std::string_view text, DataType dtype) {
+  if (const auto value = ParseNotFinite(text)) return NotFiniteScalar(*value, dtype);
   if (text == "True" || text == "False") {
     if (dtype.is_bool()) return NDArray::Scalar<bool>(text == "True");
     text = text == "True" ? "1" : "0";
@@ -67,22 +105,16 @@ std::optional<NDArray> ParseScalar(std::string_view text, DataType dtype) {
     const auto real = ParseReal<double>(text);
     return real && std::isfinite(*real) ? std::optional(NDArray::Scalar(*real)) : std::nullopt;
   }
-  if (dtype.is_float()) {
+  if (dtype == Float32) {
     // Read from the digits: going through a double would round twice.
     const auto real = ParseReal<float>(text);
-    if (!real || !std::isfinite(*real)) return std::nullopt;
-    if (dtype == Float32) return NDArray::Scalar(*real);
-    NDArray array = NDArray::Empty({}, dtype);
-    if (dtype == Float16) {
-      const auto half = static_cast<_Float16>(*real);
-      if (!std::isfinite(static_cast<float>(half))) return std::nullopt;
-      *static_cast<_Float16*>(array.raw()) = half;
-    } else {
-      const std::uint16_t half = ToBFloat16(*real);
-      if (!std::isfinite(FromBFloat16(half))) return std::nullopt;
-      *static_cast<std::uint16_t*>(array.raw()) = half;
-    }
-    return array;
+    return real && std::isfinite(*real) ? std::optional(NDArray::Scalar(*real)) : std::nullopt;
+  }
+  if (dtype.is_float()) {
+    const auto real = ParseReal<double>(text);
+    if (!real) return std::nullopt;
+    const NDArray half = HalfScalar(*real, dtype);
+    return std::isfinite(HalfValue(half)) ? std::optional(half) : std::nullopt;
   }
   if (dtype.is_bool()) {
     if (text != "0" && text != "1") return std::nullopt;

@@ -17,8 +17,11 @@ namespace tenon::relax {
 // a text: infinities and NaNs.
 std::optional<std::string> ScalarText(const NDArray& data);
 
-// The rank-0 array of a number's text, or of "True" and "False". Nothing for a value that the type
-// cannot hold.
+// The value of "inf", "-inf" and "nan"; nothing for any other text.
+std::optional<double> ParseNotFinite(std::string_view text);
+
+// The rank-0 array of a number's text, of one of those, or of "True" and "False". Nothing for a
+// value that the type cannot hold.
 std::optional<NDArray> ParseScalar(std::string_view text, DataType dtype);
 
 }  // namespace tenon::relax

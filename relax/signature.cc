@@ -39,7 +39,7 @@ Parameters ConvTranspose() {
 }
 Parameters Pool(bool is_average) {
   return {{"data"},
-          {"pool_size", kSpread},
+          {"pool_size", kSpread, {}, "1"},
           {"strides", kSpread},
           {"padding", kPadding},
           {"dilation", kSpread},
@@ -73,7 +73,7 @@ const std::map<std::string_view, Parameters>& Rows() {
       {"full_like", {{"x"}, {"fill_value"}, {"dtype", kFixed, {}, "None"}}},
       {"image.resize2d",
        {{"data"},
-        {"size", kList},
+        {"size", kSpread},
         {"roi", kList},
         {"layout", kValue},
         {"method", kValue},

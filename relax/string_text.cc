@@ -51,6 +51,15 @@ std::size_t Utf8Length(std::string_view text) {
   return length;
 }
 
+// With these, a file is not taken for text.
+bool IsControl(char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; }
+
+void AppendHex(std::string_view escape, char c, std::string* out) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  StrAppend(out, escape, kHex.substr(byte >> 4U, 1), kHex.substr(byte & 15U, 1));
+}
+
 }  // namespace
 
 std::string StringValue(const Token& token, ir::SourceText* places) {
@@ -97,9 +106,7 @@ std::string QuotedString(std::string_view value) {
     const char c = value[i];
     const std::size_t length = Utf8Length(value.substr(i));
     if (length == 0) {
-      constexpr std::string_view kHex = "0123456789abcdef";
-      const auto byte = static_cast<unsigned char>(c);
-      StrAppend(&out, "\\udc", kHex.substr(byte >> 4U, 1), kHex.substr(byte & 15U, 1));
+      AppendHex("\\udc", c, &out);
       ++i;
       continue;
     }
@@ -118,11 +125,12 @@ std::string QuotedString(std::string_view value) {
       case '\t':
         out += "\\t";
         break;
-      case '\0':
-        out += "\\x00";
-        break;
       default:
-        out += value.substr(i, length);
+        if (IsControl(c)) {
+          AppendHex("\\x", c, &out);
+        } else {
+          out += value.substr(i, length);
+        }
     }
     i += length;
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tenon/relax/scalar_text.h"
 #include "tenon/relax/string_text.h"
 #include "tenon/support/real_text.h"
 #include "tenon/support/strings.h"
@@ -40,9 +41,7 @@ attrs::Value ReadFloat(Cursor* text) {
   const Token at = text->token();
   const std::string name = text->String();
   text->Expect(")", "after a number");
-  if (name == "inf") return attrs::Value(HUGE_VAL);
-  if (name == "-inf") return attrs::Value(-HUGE_VAL);
-  if (name == "nan") return attrs::Value(std::nan(""));
+  if (const auto value = ParseNotFinite(name)) return attrs::Value(*value);
   text->Fail(at, "float() stands for \"inf\", \"-inf\" and \"nan\"; other numbers stand alone");
 }
 
@@ -54,9 +53,11 @@ attrs::Value ReadWrapped(Cursor* text, std::string_view room) {
   attrs::Value value = ReadValue(text);
   text->Expect(")", "after a value");
   if (room == "T") {
-    if (!DataType::Parse(name.text))
-      text->Fail(name, StrCat("T.", name.text, " is no element type"));
-    return value;
+    const auto type = DataType::Parse(name.text);
+    if (!type) text->Fail(name, StrCat("T.", name.text, " is no element type"));
+    const auto* word = value.As<std::string>();
+    const auto number = word == nullptr ? std::nullopt : ParseNotFinite(*word);
+    return number && type->is_float() ? attrs::Value(*number) : value;
   }
   if (name.text == "prim_value" || name.text == "shape" || name.text == "str") return value;
   if (name.text == "dtype") {

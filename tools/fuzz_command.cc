@@ -108,7 +108,8 @@ std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t
     return verify::FuzzOnnx(seed, arguments.onnx_options, &shared->onnx_statistics);
   FuzzStatistics statistics;
   auto finding = arguments.op.empty() ? verify::FuzzRandomGraph(seed, &statistics)
-                                      : verify::FuzzOperator(arguments.op, seed, &statistics);
+                                      : verify::FuzzOperator(arguments.op, seed, &statistics,
+                                                             arguments.pass_options.before_call);
   shared->statistics.Add(statistics);
   return finding;
 }
@@ -166,8 +167,8 @@ bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared)
   std::printf("finding of seed %llu: %s\n", static_cast<unsigned long long>(seed),
               signal == SIGALRM ? StrCat("it takes more than ", kSecondsACase, " seconds").c_str()
                                 : StrCat("the program crashes: ", strsignal(signal)).c_str());
-  if (arguments.graphs && shared->model_bytes > 0)
-    std::printf("while this call is refused:\n%s", std::string(LastModel(shared)).c_str());
+  if (!arguments.onnx && shared->model_bytes > 0)
+    std::printf("with this call:\n%s", std::string(LastModel(shared)).c_str());
   else if (arguments.graphs)
     std::printf("%s", ir::PrintModule(verify::MakeRandomModule(seed).module).c_str());
   if (arguments.loops) std::printf("%s", verify::LoopsOfCase(seed).c_str());

@@ -16,7 +16,9 @@
 #include "tenon/verify/check/check_refusals.h"
 #include "tenon/verify/define/plain_definition.h"
 #include "tenon/verify/draw/module_measures.h"
+#include "tenon/verify/draw/random_call.h"
 #include "tenon/verify/draw/random_operator.h"
+#include "tenon/verify/fuzz_passes.h"
 #include "tenon/verify/interpret.h"
 #include "tenon/verify/verify_schedule.h"
 
@@ -27,6 +29,8 @@ namespace {
 constexpr double kTolerance = 1e-4;
 // Calls beside each that fits.
 constexpr int kRefusals = 4;
+// Calls with one change.
+constexpr int kNear = 3;
 
 // Whether positions that are read depend on the contents of inputs, as in a gather.
 bool ReadsByData(const std::vector<te::Tensor>& outputs) {
@@ -166,10 +170,65 @@ std::vector<NDArray> Interpreted(const ir::Module& module, const std::vector<NDA
   return Interpret(passes::WidenHalfFloats(expanded), arrays);
 }
 
+// What the interpreter, the definition and the kernels of the call give.
+std::optional<std::string> CheckResults(const OperatorCall& call, std::uint64_t seed,
+                                        Random& random) {
+  const auto describe = [&](const std::string& finding) {
+    return StrCat(call.text, "\nfinding of seed ", seed, ": ", finding, "\n",
+                  ir::PrintModule(call.module));
+  };
+  const bool is_defined = TakesAnyValues(call.module.Main().body.As<ir::CallNode>()->op()->name);
+  const std::vector<NDArray> arrays = RandomArguments(call, is_defined, seed);
+  const auto expected = CatchErrors([&] { return Interpreted(call.module, arrays); });
+  if (!expected.ok()) {
+    if (ReadsByData(call.graph.outputs) && !ReadsNoElements(expected.status()))
+      return std::nullopt;  // FuzzSchedule counts such cases
+    return describe(StrCat("whatever the inputs hold: ", FromStatus(expected.status()).message()));
+  }
+  if (const auto wrong = WrongByDefinition(call, arrays, *expected))
+    return describe(StrCat("the interpreter is wrong: ", *wrong));
+  for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary}) {
+    const auto finding = CheckKernels(call, call.module, arrays, *expected, is_defined, library);
+    if (finding) return describe(*finding);
+  }
+  const ir::Module bound = WithConstants(call, arrays, random);
+  const auto finding =
+      CheckKernels(call, bound, arrays, *expected, is_defined, LibraryChoice::kAuto);
+  if (finding) return describe(StrCat("with constants: ", *finding, "\n", ir::PrintModule(bound)));
+  if (!is_defined || !std::ranges::all_of(arrays, IsFinite)) return std::nullopt;
+  PassFuzzStatistics ignored;
+  return CheckForAllValues({call.module, arrays}, seed, &ignored);
+}
+
+// The call with one change: it is refused in words, or it has the results of its definition. What
+// is too large to run is compiled.
+std::optional<std::string> CheckNear(const OperatorCall& call, std::uint64_t seed, Random& random,
+                                     FuzzStatistics* statistics, const BeforeCall& before) {
+  const UntypedCall near = WithOneChange({call.module, call.graph.values}, random);
+  if (before != nullptr) before(ir::PrintModule(near.module));
+  const auto describe = [&](const std::string& finding) {
+    return StrCat("finding of seed ", seed, ": with one change: ", finding);
+  };
+  if (const auto finding = CheckRefusalOf(near.module, random)) return describe(*finding);
+  OperatorCall fits;
+  const absl::Status status = CatchErrors([&] { fits = Completed(near); });
+  if (status.ok()) {
+    ++statistics->near;
+    return CheckResults(fits, seed, random);
+  }
+  ++statistics->misfits;
+  const absl::Status compiled = Compile(near.module, {.verify = true}).status();
+  for (const absl::Status& end : {status, compiled}) {
+    if (!end.ok() && !IsUserError(end) && end.code() != absl::StatusCode::kResourceExhausted)
+      return describe(StrCat(FromStatus(end).message(), "\n", ir::PrintModule(near.module)));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
-                                        FuzzStatistics* statistics) {
+                                        FuzzStatistics* statistics, const BeforeCall& before) {
   Random random(seed);
   std::string refusal;
   const std::optional<OperatorCall> call = MakeRandomCall(op, random, &refusal);
@@ -182,32 +241,16 @@ std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t see
   } else if (const auto finding = FuzzSchedule(call->graph, seed, statistics)) {
     return StrCat(call->text, "\n", *finding);
   }
-  const auto describe = [&](const std::string& finding) {
-    return StrCat(call->text, "\nfinding of seed ", seed, ": ", finding, "\n",
-                  ir::PrintModule(call->module));
-  };
   for (int i = 0; i < kRefusals; ++i) {
-    if (const auto finding = CheckRefusal(op, random))
+    if (const auto finding = CheckRefusal(op, random, before))
       return StrCat("finding of seed ", seed, ": ", *finding);
   }
-  const bool is_defined = TakesAnyValues(op);
-  const std::vector<NDArray> arrays = RandomArguments(*call, is_defined, seed);
-  const auto expected = CatchErrors([&] { return Interpreted(call->module, arrays); });
-  if (!expected.ok()) {
-    if (ReadsByData(call->graph.outputs) && !ReadsNoElements(expected.status()))
-      return std::nullopt;  // FuzzSchedule counts such cases
-    return describe(StrCat("whatever the inputs hold: ", FromStatus(expected.status()).message()));
+  if (before != nullptr) before("");
+  if (auto finding = CheckResults(*call, seed, random)) return finding;
+  for (int i = 0; i < kNear; ++i) {
+    if (auto finding = CheckNear(*call, seed, random, statistics, before)) return finding;
   }
-  if (const auto wrong = WrongByDefinition(*call, arrays, *expected))
-    return describe(StrCat("the interpreter is wrong: ", *wrong));
-  for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary}) {
-    const auto finding = CheckKernels(*call, call->module, arrays, *expected, is_defined, library);
-    if (finding) return describe(*finding);
-  }
-  const ir::Module bound = WithConstants(*call, arrays, random);
-  const auto finding =
-      CheckKernels(*call, bound, arrays, *expected, is_defined, LibraryChoice::kAuto);
-  if (finding) return describe(StrCat("with constants: ", *finding, "\n", ir::PrintModule(bound)));
+  if (before != nullptr) before("");
   return std::nullopt;
 }
 

@@ -10,13 +10,16 @@
 #include <optional>
 #include <string>
 
+#include "tenon/verify/check/check_refusals.h"
 #include "tenon/verify/fuzz_schedule.h"
 
 namespace tenon::verify {
 
-// The finding of the case, in the form of FuzzSchedule's, or nothing. Thread-safe.
+// The finding of the case, in the form of FuzzSchedule's, or nothing. Thread-safe. `before` is given
+// calls with a change before they are compiled, and an empty text after them.
 std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
-                                        FuzzStatistics* statistics);
+                                        FuzzStatistics* statistics,
+                                        const BeforeCall& before = nullptr);
 
 }  // namespace tenon::verify
 

@@ -277,6 +277,11 @@ class Checker {
                                      const Executable& executable, const CompileOptions& options,
                                      const RandomModule& given, Random& random) {
     const std::vector<Shape> shapes = ShapesAt(symbolic, values);
+    if (std::ranges::any_of(shapes,
+                            [](const Shape& shape) { return NumElements(shape) > kMaxElements; })) {
+      ++statistics_->values_left_out;
+      return std::nullopt;
+    }
     RandomModule fixed{{}, {}, given.floats};
     runtime::Inputs named;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -460,6 +465,11 @@ std::optional<std::string> CheckPasses(const RandomModule& module,
   if (auto words = checker.Check(module, passes))
     return checker.Finding(module, passes, std::move(*words));
   return std::nullopt;
+}
+
+std::optional<std::string> CheckForAllValues(const RandomModule& module, std::uint64_t seed,
+                                             PassFuzzStatistics* statistics) {
+  return CheckPasses(module, {kValues}, seed, statistics);
 }
 
 std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions& options,

@@ -61,6 +61,10 @@ std::optional<std::string> FuzzPasses(std::uint64_t seed, const PassFuzzOptions&
 std::optional<std::string> CheckPasses(const RandomModule& module,
                                        const std::vector<std::string>& passes, std::uint64_t seed,
                                        PassFuzzStatistics* statistics);
+// The same of the module that is compiled with variables for some extents and run for several
+// values of them.
+std::optional<std::string> CheckForAllValues(const RandomModule& module, std::uint64_t seed,
+                                             PassFuzzStatistics* statistics);
 
 }  // namespace tenon::verify
 

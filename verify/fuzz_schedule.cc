@@ -323,13 +323,18 @@ void FuzzStatistics::Add(const FuzzStatistics& other) {
   too_large += other.too_large;
   undefined += other.undefined;
   uncalled += other.uncalled;
+  near += other.near;
+  misfits += other.misfits;
 }
 
 std::string FuzzStatistics::ToString() const {
   return StrCat(cases, " cases, ", calls, " steps of schedules, ", refusals, " calls refused, ",
                 too_large, " cases too large to compile",
                 undefined == 0 ? "" : StrCat(", ", undefined, " not defined for their inputs"),
-                uncalled == 0 ? "" : StrCat(", ", uncalled, " without a call that fits"));
+                uncalled == 0 ? "" : StrCat(", ", uncalled, " without a call that fits"),
+                near + misfits == 0 ? ""
+                                    : StrCat(", ", near, " calls with one change that ran, and ",
+                                             misfits, " that did not fit"));
 }
 
 namespace {

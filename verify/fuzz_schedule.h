@@ -29,6 +29,8 @@ struct FuzzStatistics {
   std::int64_t too_large = 0;  // cases whose loops are not worth compiling
   std::int64_t undefined = 0;  // cases whose computation is not defined for the inputs
   std::int64_t uncalled = 0;   // cases that found no call of their operator
+  std::int64_t near = 0;       // calls with one change that ran
+  std::int64_t misfits = 0;    // calls with one change that were refused or only compiled
   void Add(const FuzzStatistics& other);
   std::string ToString() const;
 };

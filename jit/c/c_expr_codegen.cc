@@ -2,7 +2,9 @@
 // a constant of its own in the block, so that a text is never longer than the graph that it is made
 // from. The sides of a lazy selection have blocks of their own, since what they read may not exist
 // when they are not taken. Signed sums of data are computed unsigned, where C lets them wrap
-// around; index arithmetic stays as it is, which lets the compiler widen and reorder it.
+// around; index arithmetic stays as it is, which lets the compiler widen and reorder it. C has the
+// type int for literals that fit it, and so for a choice between two of them: arithmetic of int64
+// on nothing else is given the type.
 #include "tenon/jit/c/c_expr_codegen.h"
 
 #include <utility>
@@ -101,6 +103,28 @@ std::string CExprCodegen::Shared(const Expr& expr) {
   }
   emitted_.back().emplace(expr, text);
   return text;
+}
+
+bool CExprCodegen::MayBeInt(const Expr& expr) const {
+  // What several read has a name of its own type.
+  if (const auto uses = uses_.find(expr);
+      uses != uses_.end() && uses->second > 1 && !IsTrivial(expr))
+    return false;
+  switch (expr.kind()) {
+    case ExprKind::kIntImm:
+      return true;
+    case ExprKind::kBroadcast:
+      return MayBeInt(expr.As<loop::BroadcastNode>()->value);
+    case ExprKind::kSelect:
+      return MayBeInt(expr.As<loop::SelectNode>()->on_true) &&
+             MayBeInt(expr.As<loop::SelectNode>()->on_false);
+    case ExprKind::kLet:
+      return MayBeInt(expr.As<loop::LetNode>()->body);
+    case ExprKind::kCall:  // some leave integers as they are
+      return MayBeInt(expr.As<loop::CallNode>()->args[0]);
+    default:
+      return false;
+  }
 }
 
 // Whether it must be rounded. Loads and constants are exact, and so is a choice among exact values.
@@ -312,13 +336,15 @@ std::string CExprCodegen::IntBinary(const loop::BinaryNode& node, const std::str
   const auto call = [&](CHelper helper) {
     return StrCat(helpers_.Use(helper, type), "(", a, ", ", b, ")");
   };
+  const std::string left = type == Int64 && MayBeInt(node.a) ? StrCat("(", own, ")", a) : a;
   switch (node.op) {
     case BinaryOp::kAdd:
     case BinaryOp::kSub:
     case BinaryOp::kMul: {
       const bool is_index =
           type == Int64 && index_.Proves(loop::Expr(Ref<const loop::ExprNode>(&node)));
-      if (is_index || type == UInt64 || type == UInt32) return Infix(a, Operator(node.op), b);
+      if (is_index || type == UInt64 || type == UInt32)
+        return Infix(MayBeInt(node.b) ? left : a, Operator(node.op), b);
       return StrCat("((", own, ")((", wide, ")", a, " ", Operator(node.op), " (", wide, ")", b,
                     "))");
     }
@@ -342,7 +368,7 @@ std::string CExprCodegen::IntBinary(const loop::BinaryNode& node, const std::str
     case BinaryOp::kShr: {
       // Only the low bits of the distance count, as on the CPU. A signed number shifts its sign in.
       const std::string distance = Infix(b, "&", StrCat(type.bits() - 1));
-      const std::string from = node.op == BinaryOp::kShl ? StrCat("(", wide, ")", a) : a;
+      const std::string from = node.op == BinaryOp::kShl ? StrCat("(", wide, ")", a) : left;
       return StrCat("((", own, ")", Infix(from, Operator(node.op), distance), ")");
     }
     default:

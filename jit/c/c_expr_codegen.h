@@ -49,6 +49,8 @@ class CExprCodegen {
   // The value before it is rounded to a 16-bit float.
   std::string Unrounded(const loop::Expr& expr);
   bool NeedsRounding(const loop::Expr& expr) const;
+  // Whether the text of an int64 may be an int of C.
+  bool MayBeInt(const loop::Expr& expr) const;
   std::string Rounded(const loop::Expr& expr, const std::string& text);
   std::string Binary(const loop::BinaryNode& node);
   std::string FloatBinary(const loop::BinaryNode& node, const std::string& a, const std::string& b);

@@ -31,11 +31,11 @@ constexpr const char* kGuarded[] = {"sse3",         "ssse3",
                                     "avx512ifma",   "avx512vbmi2",
                                     "avx512vnni",   "avx512bf16",
                                     "avx512bitalg", "avx512vpopcntdq"};
-// The features of x86-64, those that every CPU with AVX2 has as well (the psABI's level x86-64-v3),
-// and those that generated code has no use for, but on which others build.
-constexpr const char* kEverywhere[] = {"64bit", "cmov", "crc32", "cx16", "cx8",   "evex512",
-                                       "f16c",  "fxsr", "lzcnt", "mmx",  "movbe", "sahf",
-                                       "sse",   "sse2", "x87",   "xsave"};
+// The features of x86-64, and those that generated code has no use for, but on which others build.
+constexpr const char* kEverywhere[] = {"64bit", "cmov", "crc32", "cx16", "cx8", "evex512", "fxsr",
+                                       "mmx",   "sahf", "sse",   "sse2", "x87", "xsave"};
+// Those that every CPU with AVX2 has (the psABI's level x86-64-v3), and older ones may lack.
+constexpr const char* kWithAvx2[] = {"f16c", "lzcnt", "movbe"};
 
 bool Contains(std::span<const char* const> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -102,9 +102,10 @@ absl::StatusOr<std::string> EmitDataObject(std::string_view bytes, const std::st
 
 Target ExportedTarget(Target target) {
   const std::set<std::string> features = target.features;
+  const bool has_avx2 = target.Has("avx2");
   for (const std::string& name : features) {
-    if (!Contains(kGuarded, name) && !Contains(kEverywhere, name))
-      target = Without(std::move(target), name);
+    const bool is_there = Contains(kEverywhere, name) || (has_avx2 && Contains(kWithAvx2, name));
+    if (!is_there && !Contains(kGuarded, name)) target = Without(std::move(target), name);
   }
   return target;
 }

@@ -100,6 +100,7 @@ void NonMaximumSuppression(TypeCall& call) {
   const std::vector<Dim>& shape = BoxShape(call, *x);
   CheckElement(call, attrs.id_index, shape[2], "id_index");
   CheckElement(call, attrs.score_index, shape[2], "score_index");
+  CheckElement(call, attrs.coord_start, shape[2], "coord_start");  // so that 3 more fit 64 bits
   CheckElement(call, attrs.coord_start + 3, shape[2], "coord_start + 3");
   if (counts->shape.size() != 1 || call.Differ(counts->shape[0], shape[0]) ||
       !counts->dtype.is_integral())

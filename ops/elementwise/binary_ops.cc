@@ -33,6 +33,12 @@ void IntegerBroadcast(TypeCall& call) {
   Broadcast(call);
 }
 
+void ShiftBroadcast(TypeCall& call) {
+  if (const auto* x = call.tensor(0); x != nullptr && !x->dtype.is_integral())
+    call.Refuse("the inputs must be integers");
+  Broadcast(call);
+}
+
 }  // namespace
 
 void RegisterBinaryOps(OpRegistry& registry) {
@@ -59,9 +65,9 @@ void RegisterBinaryOps(OpRegistry& registry) {
                PrecisionRule::kFollow},
            Row{"minimum", "the smaller one; NaN when either is NaN", 4, Broadcast,
                PrecisionRule::kFollow},
-           Row{"left_shift", "lhs << rhs; distances count modulo the bits", 4, IntegerBroadcast},
+           Row{"left_shift", "lhs << rhs; distances count modulo the bits", 4, ShiftBroadcast},
            Row{"right_shift", "lhs >> rhs, keeping the sign; distances count modulo the bits", 4,
-               IntegerBroadcast},
+               ShiftBroadcast},
            Row{"bitwise_and", "bits in both", 4, IntegerBroadcast},
            Row{"bitwise_or", "bits in one", 4, IntegerBroadcast},
            Row{"bitwise_xor", "bits in exactly one", 4, IntegerBroadcast},

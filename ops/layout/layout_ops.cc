@@ -106,8 +106,8 @@ void BlockedConv2D(TypeCall& call, bool depthwise) {
       call.Refuse(StrCat("a depthwise convolution of ", channels,
                          " channels takes as many groups (", groups, ") and filters (", filters,
                          ") of one channel each"));
-  } else if (channels % (groups * block) != 0 || filters % (groups * out_block) != 0 ||
-             at(*w, 1) * block != channels / groups) {
+  } else if (channels % groups != 0 || channels / groups % block != 0 || filters % groups != 0 ||
+             filters / groups % out_block != 0 || at(*w, 1) * block != channels / groups) {
     call.Refuse(StrCat("the ", channels, " channels and ", filters, " filters of ",
                        at(*w, 1) * block, " channels do not make ", groups,
                        " groups of whole blocks"));

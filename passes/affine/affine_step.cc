@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/norm/nn_attrs.h"
@@ -69,11 +70,20 @@ bool Affine::Cancels(const Affine& inner, DataType dtype) const {
 
 bool Affine::IsFinite() const { return AllFinite(scale) && AllFinite(shift); }
 
+double LargestOf(const std::vector<double>& scale) {
+  double largest = 0;
+  for (const double factor : scale) largest = std::max(largest, std::fabs(factor));
+  return largest;
+}
+
 bool Affine::FitsIn(DataType dtype) const {
   const auto fits = [&](double v) {
     return dtype == Float32 ? std::isfinite(static_cast<float>(v)) : std::isfinite(v);
   };
-  return std::all_of(scale.begin(), scale.end(), fits) &&
+  const double least =
+      dtype == Float32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+  const double largest = LargestOf(scale);
+  return (largest == 0 || largest >= least) && std::all_of(scale.begin(), scale.end(), fits) &&
          std::all_of(shift.begin(), shift.end(), fits);
 }
 

@@ -20,7 +20,8 @@ struct Affine {
   // composition would not.
   bool Cancels(const Affine& inner, DataType dtype) const;
   bool IsFinite() const;
-  // Whether the type holds all of it, when it is rounded.
+  // Whether the type holds all of it, when it is rounded. A scale of which all becomes zero is not
+  // held.
   bool FitsIn(DataType dtype) const;
   // Drops a scale of ones and a shift of zeros.
   void Normalize();
@@ -35,6 +36,8 @@ std::optional<Affine> ReadAffine(const ir::CallNode& call, std::size_t side,
                                  const std::vector<std::size_t>& axes, const ConstantValues& values,
                                  std::string* reason);
 
+// The largest magnitude; 0 for none.
+double LargestOf(const std::vector<double>& scale);
 // The elementwise products; an empty vector stands for all ones.
 std::vector<double> Times(const std::vector<double>& a, const std::vector<double>& b);
 // A constant with one value per channel that broadcasts along `axes` of a value of `type`; a scalar

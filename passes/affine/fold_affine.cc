@@ -34,7 +34,17 @@ template <typename T>
 using ExprTable = std::unordered_map<Expr, T, ir::ExprHash>;
 
 // A shift that is multiplied or divided by a scale may be larger than any number of its type.
-constexpr char kBeyondType[] = "a shift would be beyond the range of its type";
+constexpr char kBeyondType[] = "a scale or a shift would be beyond the range of its type";
+
+// Elements of a weight that become zero matter little beside others that do not. Where the scale
+// itself is so small, they are what the result is made of.
+constexpr double kSmallScale = 0x1p-40;
+std::optional<std::string> LostBy(const ScaleLosses& losses, const std::vector<double>& scale) {
+  if (losses.has_overflow) return "the scaled weight is beyond the range of its type";
+  if (losses.flushed > 0 && LargestOf(scale) < kSmallScale)
+    return "the scaled weight is too small for its type";
+  return std::nullopt;
+}
 
 bool AllPositive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v > 0; });
@@ -219,9 +229,8 @@ class BackwardFolder : public Folder {
     if (tail.has_constant_weight && !inner.scale.empty()) {
       WeightScale scale{*WeightOf(before), *ChannelAxesOf(before), std::move(inner.scale), {}};
       const ScaleLosses losses = LossesOf(scale);
-      if (losses.has_overflow) {
-        Refuse(*original.As<CallNode>(), StrCat("after ", before.op()->name),
-               "the scaled weight is beyond the range of its type");
+      if (const auto lost = LostBy(losses, scale.out)) {
+        Refuse(*original.As<CallNode>(), StrCat("after ", before.op()->name), *lost);
         return std::nullopt;
       }
       report_->flushed += losses.flushed;
@@ -341,10 +350,10 @@ class ForwardFolder : public Folder {
     if (Cost(before_weight) + Cost(head->inner) >= head->steps) return std::nullopt;
     WeightScale scale{*weight, axes, {}, std::move(head->outer.scale)};
     const ScaleLosses losses = LossesOf(scale);
-    if (losses.has_overflow) return refuse("the scaled weight is beyond the range of its type");
     // A shift that was divided by the scale comes back by the weight alone.
     if (is_divided && losses.flushed > 0)
       return refuse("a shift cannot pass a scale for which the weight is too small to be normal");
+    if (const auto lost = LostBy(losses, scale.in)) return refuse(*lost);
     report_->flushed += losses.flushed;
     ++report_->folded;
 

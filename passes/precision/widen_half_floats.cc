@@ -59,7 +59,7 @@ class Widener {
     const DataType type = TypeOf(original.As<CallNode>()->args[0]);
     if (!type.is_half()) return rebuilt;
     const bool keeps_operands = *sums == ops::HalfSums::kOfProducts && type == BFloat16;
-    if (keeps_operands && TypeOf(original) == Float32) return rebuilt;
+    if (keeps_operands && !TypeOf(original).is_half()) return rebuilt;
     std::vector<Expr> operands;
     for (const Expr& arg : call->args) operands.push_back(keeps_operands ? arg : Wide(arg));
     const Expr sum = InferCall(ir::Call::Make(

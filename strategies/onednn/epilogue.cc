@@ -3,6 +3,7 @@
 #include "tenon/strategies/onednn/epilogue.h"
 
 #include <cmath>
+#include <limits>
 
 #include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/known_ops.h"
@@ -43,6 +44,23 @@ std::optional<WithScalar> SplitScalar(const CallNode& call) {
 }
 
 bool Near(double a, double b) { return std::fabs(a - b) <= 1e-6 * std::fabs(b); }
+
+// Whether a number that is made of constants may stand for them. Beyond what float32 holds, where
+// kernels take denormals for zero, it would give other results: 0 * 1e30 * 1e30 is 0.
+bool IsHeld(double joined) {
+  using Limits = std::numeric_limits<float>;
+  return std::fabs(joined) >= Limits::min() && std::fabs(joined) <= Limits::max();
+}
+
+// `second` after `first`, both of them linear, as one. Nothing if float32 does not hold that.
+std::optional<PostOp> Joined(const PostOp& first, const PostOp& second) {
+  const double factor = second.alpha, shift = first.beta;
+  const double alpha = factor * first.alpha, moved = factor * shift;
+  if (!IsHeld(alpha) || (shift != 0 && !IsHeld(moved)) ||
+      !(std::fabs(moved + second.beta) <= std::numeric_limits<float>::max()))
+    return std::nullopt;
+  return PostOp{Kind::kLinear, static_cast<float>(alpha), static_cast<float>(moved + second.beta)};
+}
 
 // What `e` only gives other extents to. Its elements are those of `e`, in order.
 Expr WithoutReshapes(Expr e) {
@@ -177,10 +195,10 @@ class Reader {
   bool Append(PostOp op) {
     std::vector<PostOp>& chain = epilogue_.post_ops;
     if (op.kind == Kind::kLinear && !chain.empty() && chain.back().kind == Kind::kLinear) {
-      const PostOp first = chain.back();
-      chain.pop_back();
-      op.beta += op.alpha * first.beta;
-      op.alpha *= first.alpha;
+      if (const auto joined = Joined(chain.back(), op)) {
+        chain.pop_back();
+        op = *joined;
+      }
     }
     for (const PostOp& earlier : chain) {
       if (!Facts().functions_keep_parameters && earlier.kind == op.kind &&
@@ -240,8 +258,9 @@ class Reader {
     if (const auto split = SplitScalar(call)) {
       if (const CallNode* product = CallOf(split->other, ops::Known().multiply))
         return Multiply(*product, factor * split->scalar);
-      return Read(split->other) &&
-             Append({Kind::kLinear, static_cast<float>(split->scalar * factor), 0});
+      if (!Read(split->other)) return false;
+      return factor == 1.0 ? Append({Kind::kLinear, split->scalar, 0})
+                           : Scale(split->scalar * factor);
     }
     for (std::size_t i = 0; i < 2; ++i) {
       const Expr& y = call.args[i];
@@ -269,8 +288,11 @@ class Reader {
     return Read(call.args[0]) && Scale(1.0 / *divisor);
   }
 
+  // The factor is made of constants.
   bool Scale(double factor) {
-    return Near(factor, 1.0) || Append({Kind::kLinear, static_cast<float>(factor), 0});
+    if (Near(factor, 1.0)) return true;
+    if (!IsHeld(factor)) return Fail("a factor that float32 does not hold");
+    return Append({Kind::kLinear, static_cast<float>(factor), 0});
   }
 
   bool HasResultType(const Expr& e) const {

@@ -41,9 +41,20 @@ const CallNode* CallOf(const Expr& e, const Expr& callee) {
   return call != nullptr && call->callee == callee ? call : nullptr;
 }
 
+// Whether a cast leaves numbers what they are, or rounds floats.
+bool KeepsNumbers(DataType from, DataType to) {
+  if (to.is_float()) return true;
+  if (from.is_uint()) return to.is_uint() ? to.bits() >= from.bits() : to.bits() > from.bits();
+  return from.is_int() && to.is_int() && to.bits() >= from.bits();
+}
+
 const Expr& WithoutCasts(const Expr& e) {
   const CallNode* cast = CallOf(e, ops::Known().cast);
-  return cast == nullptr ? e : WithoutCasts(cast->args[0]);
+  if (cast == nullptr) return e;
+  const Expr& inner = cast->args[0];
+  return KeepsNumbers(ElementsOf(inner.checked_type()), ElementsOf(e.checked_type()))
+             ? WithoutCasts(inner)
+             : e;
 }
 
 // The product that the right operand is, before it is rounded to another type, or null.
@@ -118,6 +129,8 @@ struct Bytes {
 std::optional<Bytes> BytesIn(const Expr& e) {
   const Expr& inner = WithoutCasts(e);
   const CallNode* difference = CallOf(inner, ops::Known().subtract);
+  // Without a sign it wraps around below 0.
+  if (difference != nullptr && ElementsOf(difference->checked_type).is_uint()) return std::nullopt;
   const Expr& bytes = WithoutCasts(difference == nullptr ? inner : difference->args[0]);
   const DataType type = ElementsOf(bytes.checked_type());
   if (bytes.kind() != ir::ExprKind::kVar || (type != Int8 && type != UInt8)) return std::nullopt;

@@ -134,7 +134,10 @@ TEST(CompileTest, ImagesOfAnySizeAreCompiledInShortTime) {
         "def @main(%x: Tensor[(1, 48, 8, 8), float32], %w: Tensor[(16, 48, 3, 3), float32]) {"
         "  nn.conv2d(%x, %w, padding=[100000, 100000]) }",
         "def @main(%x: Tensor[(1, 1, 4), float32]) {"
-        "  image.resize1d(%x, size=[1099511627776], method=\"nearest_neighbor\") }"})
+        "  image.resize1d(%x, size=[1099511627776], method=\"nearest_neighbor\") }",
+        "def @main(%x: Tensor[(1, 1, 2, 1099511627776), float32]) {"
+        "  image.resize2d(%x, size=[4, 1099511627776],"
+        "                 coordinate_transformation_mode=\"asymmetric\") }"})
     EXPECT_TRUE(Compile(Parsed(text), {.library = LibraryChoice::kTe}).ok());
 }
 

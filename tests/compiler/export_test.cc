@@ -402,6 +402,13 @@ TEST(ExportTest, TheGuardAsksForAllThatTheCodeMayUse) {
   }
 }
 
+// The guard does not ask for these, since every CPU with AVX2 has them.
+TEST(ExportTest, CodeForACpuWithoutAvx2UsesNothingThatComesWithIt) {
+  const Target older = jit::ExportedTarget(jit::HostTarget("-avx2"));
+  for (const char* feature : {"f16c", "lzcnt", "movbe"})
+    EXPECT_FALSE(older.Has(feature)) << feature;
+}
+
 // A host that ignores SIGCHLD does not learn that the compiler failed.
 TEST(ExportTest, ACompilerWhoseEndIsNotKnownIsAFailure) {
   const auto before = std::signal(SIGCHLD, SIG_IGN);

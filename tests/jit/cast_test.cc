@@ -1,6 +1,8 @@
 // Casts of rounded floats to integers, which one conversion may do.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -116,6 +118,30 @@ TEST(RoundingCastCodeTest, RoundsAndConvertsInOneInstruction) {
   });
   EXPECT_THAT(kernel.LlvmIr(), ::testing::HasSubstr("llvm.lrint"));
   EXPECT_THAT(kernel.LlvmIr(), ::testing::Not(::testing::HasSubstr("llvm.nearbyint")));
+}
+
+// By the instructions that each kind of CPU has for it.
+TEST(HalfCastTest, IntegersBecomeTheNearestHalf) {
+  constexpr std::int64_t kNumbers[] = {0, 1, 3, 2047, 2049, 65504, 65519, 65520, INT32_MAX};
+  const auto n = static_cast<std::int64_t>(std::size(kNumbers) * 4);
+  for (const char* features : {"", "-avx512f", "-avx2", "-avx2,-f16c", "-avx"}) {
+    for (const DataType from : {Int32, UInt32}) {
+      const NDArray x = NDArray::Empty({n}, from), y = NDArray::Zeros({n}, Float32);
+      const auto number = [&](std::int64_t i) {
+        return kNumbers[static_cast<std::size_t>(i) % std::size(kNumbers)];
+      };
+      for (std::int64_t i = 0; i < n; ++i)
+        static_cast<std::uint32_t*>(x.raw())[i] = static_cast<std::uint32_t>(number(i));
+      const Kernel kernel = Elementwise(
+          n, {from},
+          [](const std::vector<Expr>& e) { return te::Cast(Float32, te::Cast(Float16, e[0])); },
+          "kernel", {.target = HostTarget(features)});
+      ASSERT_TRUE(kernel(x, y).ok());
+      for (std::int64_t i = 0; i < n; ++i)
+        EXPECT_EQ(y.data<float>()[i], static_cast<float>(static_cast<_Float16>(number(i))))
+            << from.ToString() << " " << number(i) << " with " << features;
+    }
+  }
 }
 
 }  // namespace

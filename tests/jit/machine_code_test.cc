@@ -1,6 +1,8 @@
 // Kernels that share machine code since they differ in numbers only.
 #include "tenon/jit/machine_code.h"
 
+#include <cstdint>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -143,6 +145,28 @@ TEST(MachineCodeTest, TheCacheOfOtherCompaniesIsNotUsed) {
   for (std::size_t i = 0; i < fewer.size(); ++i)
     EXPECT_EQ(cached.objects[cached.uses[i].object].bytes,
               without.objects[without.uses[i].object].bytes);
+}
+
+// Sums with a number that code is given are taken for indices, which do not wrap around.
+TEST(MachineCodeTest, SumsOfDataWithGreatNumbersWrapAroundInSharedCodeToo) {
+  constexpr std::int64_t kNumbers[] = {INT64_MAX - 2, INT64_MAX - 1};
+  constexpr std::int32_t kElements = 8;
+  std::vector<loop::Function> functions;
+  for (const std::int64_t number : kNumbers) {
+    const Tensor in = te::Placeholder({Var("n")}, Int32, "in");
+    const Tensor out = te::Compute(
+        in.shape(), [&](Var i) { return te::Cast(Int64, in(i)) + number > number; }, "out");
+    functions.push_back(schedule::Lower(schedule::Schedule(out), {in, out}, "great"));
+  }
+  const std::vector<Kernel> kernels = CompileAll(functions).value();
+  NDArray in = NDArray::Empty({kElements}, Int32);
+  for (std::int32_t i = 0; i < kElements; ++i) in.data<std::int32_t>()[i] = i;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const NDArray out = NDArray::Empty({kElements}, Bool);
+    ASSERT_TRUE(kernels[k](in, out).ok());
+    for (std::int64_t i = 0; i < kElements; ++i)
+      EXPECT_EQ(out.data<bool>()[i], i > 0 && i <= INT64_MAX - kNumbers[k]) << k << ", " << i;
+  }
 }
 
 // LLVM chooses the order of such a sum by the number of its terms.

@@ -58,6 +58,7 @@ TEST(SkeletonTest, ExtentsFactorsOffsetsAndTermsAreLeftOut) {
 TEST(SkeletonTest, WhatShapesTheCodeIsNotLeftOut) {
   const std::string bytes = BytesOf({});
   EXPECT_NE(BytesOf({.offset = 1}), bytes) << "a small offset";
+  EXPECT_NE(BytesOf({.offset = std::int64_t{1} << 62}), bytes) << "a number that is no index";
   EXPECT_NE(BytesOf({.steps = 5}), bytes) << "the step of a vector";
   EXPECT_NE(BytesOf({.rounds = 5}), bytes) << "a loop of few rounds";
   EXPECT_NE(BytesOf({.term = 0}), bytes) << "a term that changes little";

@@ -77,6 +77,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"LogicalOfNumbers", kM, "logical_or(%x, %x)", "logical_or: both inputs must be bool"},
         Row{"BitsOfIntegers", "%x: Tensor[(2), uint8]", "bitwise_xor(%x, %x)",
             "Tensor[(2), uint8]"},
+        Row{"ShiftOfBools", "%x: Tensor[(2, 3), bool]", "right_shift(%x, %x)",
+            "right_shift: the inputs must be integers"},
         Row{"ShiftOfFloats", kM, "left_shift(%x, %x)", "left_shift: the inputs must be integers"},
         Row{"Where",
             "%c: Tensor[(2, 1), bool], %x: Tensor[(3), float32], %y: Tensor[(1, 1), float32]",

@@ -79,6 +79,15 @@ TEST(ModuleAttrsTest, PassesKeepThem) {
         << pass;
 }
 
+// The program takes a file with control characters for no text.
+TEST(ModuleAttrsTest, ControlCharactersAreEscaped) {
+  const std::string attrs = "    I.module_attrs({\"a\": \"\\x00\\x01\\x1b\\x7f\\n\"})\n";
+  const ir::Module module = Read(TextWith(attrs));
+  EXPECT_THAT(module.attrs(),
+              ElementsAre(Pair("a", attrs::Value(std::string("\0\x01\x1b\x7f\n", 5)))));
+  EXPECT_EQ(PrintRelax(module), TextWith(attrs));
+}
+
 // Relay text has no place for them.
 TEST(ModuleAttrsTest, RelayTextLeavesThemOut) {
   const ir::Module module = Read(TextWith(kAttrs));

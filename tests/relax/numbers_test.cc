@@ -48,6 +48,37 @@ void ExpectEach(const NDArray& got, const std::function<double(std::size_t)>& ex
     EXPECT_NEAR(values[i], expected(i), tolerance) << i;
 }
 
+NDArray ConstantOf(const std::string& expr) {
+  return ReadExpr("", expr).As<ir::ConstantNode>()->data;
+}
+std::uint16_t HalfBits(const NDArray& half) {
+  return *static_cast<const std::uint16_t*>(half.raw());
+}
+
+// Both lie just above the middle of two numbers of 16 bits, which is the nearest float32.
+TEST(ConstTest, NumbersOf16BitsAreRoundedOnce) {
+  EXPECT_EQ(HalfBits(ConstantOf("R.const(1.0004882813, \"float16\")")), 0x3C01);
+  EXPECT_EQ(HalfBits(ConstantOf("R.const(1.003906251, \"bfloat16\")")), 0x3F81);
+  EXPECT_EQ(HalfBits(ConstantOf("R.const(-1.003906251, \"bfloat16\")")), 0xBF81);
+  EXPECT_EQ(HalfBits(ConstantOf("R.const(1.00390625, \"bfloat16\")")), 0x3F80);
+  EXPECT_EQ(HalfBits(ConstantOf("R.const(1.003906249, \"bfloat16\")")), 0x3F80);
+}
+
+TEST(ConstTest, InfinitiesAndNaNAreWords) {
+  EXPECT_EQ(*ConstantOf("R.const(\"-inf\", \"float32\")").data<float>(), -HUGE_VALF);
+  EXPECT_EQ(*ConstantOf("R.const(float(\"inf\"), \"float64\")").data<double>(), HUGE_VAL);
+  EXPECT_EQ(HalfBits(ConstantOf("R.const(float(\"inf\"), \"float16\")")), 0x7C00);
+  EXPECT_EQ(HalfBits(ConstantOf("R.const(\"-inf\", \"bfloat16\")")), 0xFF80);
+  EXPECT_TRUE(std::isnan(*ConstantOf("R.const(\"nan\")").data<float>()));
+  const auto refusal = [](const std::string& expr) {
+    return RefusalOf(Main("", StrCat("    return ", expr, "\n")));
+  };
+  EXPECT_THAT(refusal("R.const(\"inf\", \"int32\")"),
+              ::testing::HasSubstr("inf is not a value of int32"));
+  EXPECT_THAT(refusal("R.const(\"one\", \"float32\")"),
+              ::testing::HasSubstr("words of numbers are \"inf\", \"-inf\" and \"nan\""));
+}
+
 class ElementTest : public ::testing::TestWithParam<int> {
  protected:
   const NDArray x_ = Values({GetParam()}, 1);
@@ -129,6 +160,12 @@ TEST(MatmulTest, OperandsOfAllRanks) {
   ExpectProduct({1, 3, 1}, {2, 1, 1}, {2, 3, 1});
 }
 
+TEST(MatmulTest, OperandsWithoutElements) {
+  ExpectProduct({2, 0, 3, 4}, {1, 4, 5}, {2, 0, 3, 5});
+  ExpectProduct({2, 0, 3, 4}, {1, 2, 1, 4, 5}, {1, 2, 0, 3, 5});
+  ExpectProduct({2, 3, 0}, {2, 2, 0, 4}, {2, 2, 3, 4});
+}
+
 TEST(MatmulTest, BatchesThatDoNotBroadcastAreRefused) {
   EXPECT_THAT(RefusalOf(Main("a: R.Tensor((2, 3, 5), \"float32\"), b: R.Tensor((4, 7, 5, 2), "
                              "\"float32\")",
@@ -168,6 +205,23 @@ TEST(NormTest, RmsNormDividesByTheRootOfTheMeanSquare) {
                  mean += std::pow(x.data<float>()[i / 7 * 7 + k], 2) / 7;
                return x.data<float>()[i] / std::sqrt(mean + 0.001) * weight.data<float>()[i % 7];
              });
+}
+
+// 300 * 300 is more than the greatest half.
+TEST(NormTest, RmsNormOfHalvesTakesSquaresInFloats) {
+  const NDArray x = NDArray::FromVector<float>({1, 4}, {300, 400, 500, -600});
+  const NDArray weight = NDArray::FromVector<float>({4}, {1, 1, 1, 1});
+  const double root = std::sqrt((9 + 16 + 25 + 36) * 1e4 / 4);
+  for (const char* type : {"float16", "bfloat16"}) {
+    const auto cast = [&](const char* name) {
+      return StrCat("R.astype(", name, ", \"", type, "\")");
+    };
+    const NDArray y = ValueOf(
+        StrCat("R.astype(R.nn.rms_norm(", cast("a"), ", ", cast("b"), ", axes=[-1]), \"float32\")"),
+        {x, weight});
+    ExpectEach(
+        y, [&](std::size_t i) { return x.data<float>()[i] / root; }, 1e-2);
+  }
 }
 
 TEST(IndexTest, RepeatWithoutAnAxisFlattens) {

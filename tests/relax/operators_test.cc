@@ -1,4 +1,5 @@
 #include "tenon/passes/infer_type.h"
+#include "tenon/relax/relax_form.h"
 #include "tenon/tests/relax/relax_text.h"
 #include "tenon/tests/testing/relay_text.h"
 
@@ -44,10 +45,12 @@ INSTANTIATE_TEST_SUITE_P(
                  "nn.conv2d(%x, %w, strides=[2, 2], padding=[1, 0, 2, 1])"},
         Spelling{"R.nn.max_pool2d(x, pool_size=2)",
                  "nn.max_pool2d(%x, pool_size=[2, 2], padding=[0, 0, 0, 0])"},
+        Spelling{"R.nn.max_pool2d(x)", "nn.max_pool2d(%x, pool_size=[1, 1], padding=[0, 0, 0, 0])"},
         Spelling{"R.nn.avg_pool2d(x, pool_size=[2, 2], strides=[2, 2], count_include_pad=True)",
                  "nn.avg_pool2d(%x, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0], "
                  "count_include_pad=True)"},
         Spelling{"R.nn.adaptive_avg_pool2d(x, 1)", "nn.adaptive_avg_pool2d(%x, output_size=[1])"},
+        Spelling{"R.nn.adaptive_avg_pool2d(x, output_size=None)", "nn.adaptive_avg_pool2d(%x)"},
         Spelling{"R.nn.batch_norm(x, c, c, c, c, axis=1, epsilon=0.001, center=True, scale=True, "
                  "momentum=0.1, training=False)[0]",
                  "%0 = nn.batch_norm(%x, %c, %c, %c, %c, epsilon=0.001f); %0.0"},
@@ -85,6 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
         Spelling{"R.take(x, i, axis=1)", "take(%x, %i, axis=1)"},
         Spelling{"R.strided_slice(x, axes=[1], begin=[0], end=[2])",
                  "strided_slice(%x, begin=[0], end=[2], axes=[1])"},
+        Spelling{"R.strided_slice(x, axes=[1], begin=[0], end=[2], strides=None)",
+                 "strided_slice(%x, begin=[0], end=[2], axes=[1])"},
         Spelling{"R.strided_slice(x, (R.prim_value(1),), (R.prim_value(0),), (R.prim_value(2),), "
                  "assume_inbound=False)",
                  "strided_slice(%x, begin=[0], end=[2], axes=[1])"},
@@ -99,6 +104,8 @@ INSTANTIATE_TEST_SUITE_P(
         Spelling{"R.cumsum(v, axis=0)", "cumsum(%v, axis=0)"},
         Spelling{"R.astype(x, \"float16\")", "cast(%x, dtype=\"float16\")"},
         Spelling{"R.clip(x, R.prim_value(0), 6.0)", "clip(%x, a_min=0f, a_max=6f)"},
+        Spelling{"R.clip(x, R.prim_value(T.float32(\"-inf\")), float(\"inf\"))",
+                 "clip(%x, a_min=-inf, a_max=inf)"},
         Spelling{"R.where(R.less(x, x), x, x)", "where(less(%x, %x), %x, %x)"},
         Spelling{"R.full((2, 3), R.const(1.0, \"float32\"), dtype=\"float32\")",
                  "full(1f, shape=[2, 3], dtype=\"float32\")"},
@@ -124,6 +131,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "one_hot(%i, 1i64, 0i64, depth=3)"},
         Spelling{"R.image.resize2d(x, R.shape([8, 8]), layout=\"NCHW\")",
                  "image.resize2d(%x, size=[8, 8], cubic_alpha=-0.75f)"},
+        Spelling{"R.image.resize2d(x, 8, roi=None)",
+                 "image.resize2d(%x, size=[8, 8], cubic_alpha=-0.75f)"},
         Spelling{"R.relay.nn.bias_add(x, c)", "nn.bias_add(%x, %c)"},
         Spelling{"R.nn.bias_add(x, c, axis=1)", "nn.bias_add(%x, %c)"}));
 
@@ -132,6 +141,14 @@ TEST(OperatorTest, OtherGroupsAreRefused) {
                              "    return R.nn.group_norm(x, c, c, num_groups=1, channel_axis=1, "
                              "axes=[3])\n")),
               HasSubstr("those beside the batch and the channels are: 2, 3"));
+}
+
+TEST(RelaxFormTest, ABiasOfNoChannelsIsAdded) {
+  const ir::Module module =
+      InRelaxForm(Parse("def @main(%x: Tensor[(1, 0, 2), float32], %b: Tensor[(0), float32]) { "
+                        "nn.bias_add(%x, %b) }"));
+  EXPECT_EQ(ir::ToString(module.Main().body.checked_type()), "Tensor[(1, 0, 2), float32]");
+  ExpectRoundTrip(module);
 }
 
 TEST(OperatorTest, AMissingArgumentIsNamed) {

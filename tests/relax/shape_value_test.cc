@@ -260,6 +260,18 @@ INSTANTIATE_TEST_SUITE_P(
                 "expected ',' between the value and the type of R.match_cast, found ')'"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+// A 0 that is written out says that an extent is that of the input.
+TEST(ShapeZeroTest, AnExtentOf0ThatIsKnownIsItself) {
+  const std::string params =
+      "x: R.Tensor((2, 0, 3), \"float32\"), z: R.Tensor((0, 0), \"float32\")";
+  const ir::Module known =
+      Read(Main(params, "    s = R.shape_of(z)\n    return R.reshape(x, s)\n"));
+  EXPECT_EQ(ir::ToString(known.Main().body.checked_type()), "Tensor[(0, 0), float32]");
+  ExpectRoundTrip(known);
+  EXPECT_EQ(ir::ToString(ReadExpr(params, "R.reshape(x, (0, 0, 5))").checked_type()),
+            "Tensor[(2, 0, 5), float32]");
+}
+
 TEST(ShapeTypeTest, ParametersOfShapesAreRefused) {
   EXPECT_THAT(RefusalOf(Main("s: R.Shape([1])", "    return s\n")),
               AllOf(HasSubstr("test.py:2:15: "),

@@ -1,5 +1,7 @@
 #include "tenon/strategies/strategy.h"
 
+#include <algorithm>
+
 #include "tenon/loop/print.h"
 #include "tenon/ops/builders.h"
 #include "tenon/strategies/onednn/epilogue.h"
@@ -458,6 +460,26 @@ TEST(EpilogueEdgeTest, GatesThatOnlyLookLikeHardSwishAreComputedAsWritten) {
     SCOPED_TRACE(rest);
     for (const ir::Module& module : {ConvThen(rest), DenseThen(rest)}) {
       const runtime::Inputs inputs = RandomInputs(module, 3);
+      ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary}),
+                  Interpreted(module, inputs));
+    }
+  }
+}
+
+// One factor stands for several constants only where it gives what they give one after the other.
+TEST(EpilogueEdgeTest, ConstantsWhoseProductFloat32DoesNotHoldStayApart) {
+  struct Case {
+    float value;  // of all elements of the operands
+    const char* rest;
+  };
+  for (const auto& [value, rest] :
+       {Case{0, "multiply(multiply(%0, 1e30f), 2e30f)"}, Case{1e18F, "divide(%0, 3e38f)"},
+        Case{1e18F, "subtract(multiply(subtract(%0, 1e30f), 1e30f), 1f)"}}) {
+    SCOPED_TRACE(rest);
+    for (const ir::Module& module : {ConvThen(rest), DenseThen(rest)}) {
+      runtime::Inputs inputs = RandomInputs(module, 3);
+      for (const char* name : {"x", "w"})
+        std::fill_n(inputs.at(name).data<float>(), inputs.at(name).size(), value);
       ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary}),
                   Interpreted(module, inputs));
     }

@@ -11,7 +11,7 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/draw/module_measures.h"
-#include "tenon/verify/draw/random_operator.h"
+#include "tenon/verify/draw/random_call.h"
 
 namespace tenon::verify {
 namespace {
@@ -53,13 +53,10 @@ absl::Status OutcomeOf(const ir::Module& module, int level, Random& random) {
 
 }  // namespace
 
-std::optional<std::string> CheckRefusal(const std::string& op, Random& random,
-                                        const BeforeCall& before) {
-  ir::Module module;
-  const absl::Status drawn = CatchErrors([&] { module = AnyCall(op, random); });
-  if (!drawn.ok()) return std::nullopt;
+std::optional<std::string> CheckRefusalOf(const ir::Module& module, Random& random,
+                                          const BeforeCall& before) {
   const auto finding = [&](const std::string& what) {
-    return StrCat(op, ": ", what, "\n", ir::PrintModule(module));
+    return StrCat(what, "\n", ir::PrintModule(module));
   };
   const absl::StatusOr<ir::Module> typed = CatchErrors([&] { return passes::InferType(module); });
   // Types take no memory that a machine may lack.
@@ -78,6 +75,15 @@ std::optional<std::string> CheckRefusal(const std::string& op, Random& random,
   if (!IsRefusedInWords(outcome))
     return finding(StrCat("at level ", level, " it is not refused in words: ", outcome.ToString()));
   return std::nullopt;
+}
+
+std::optional<std::string> CheckRefusal(const std::string& op, Random& random,
+                                        const BeforeCall& before) {
+  UntypedCall call;
+  const absl::Status drawn = CatchErrors([&] { call = AnyCall(op, random); });
+  if (!drawn.ok()) return std::nullopt;
+  const auto finding = CheckRefusalOf(call.module, random, before);
+  return finding ? std::optional(StrCat(op, ": ", *finding)) : std::nullopt;
 }
 
 std::optional<std::string> CheckRefusals(int count, Random& random, const BeforeCall& before) {

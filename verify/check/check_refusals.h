@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "tenon/ir/module.h"
 #include "tenon/verify/array_values.h"
 
 namespace tenon::verify {
@@ -14,6 +15,10 @@ namespace tenon::verify {
 // Is given a call before it is compiled, for the report of a crash.
 using BeforeCall = std::function<void(const std::string& text)>;
 
+// The call of @main, whose types nothing has checked. Nothing for one that fits. A finding prints
+// the module.
+std::optional<std::string> CheckRefusalOf(const ir::Module& module, Random& random,
+                                          const BeforeCall& before = nullptr);
 // One call of the operator, with random arguments and attributes. A finding names the call.
 std::optional<std::string> CheckRefusal(const std::string& op, Random& random,
                                         const BeforeCall& before = nullptr);

@@ -96,8 +96,9 @@ std::vector<Definition> Maxima(const DefinedCall& call, const std::string& layou
                                const TapsByAxis& taps) {
   const NDArray& result = call.results[0];
   const DataType type = result.dtype();
+  const DataType whole = type.is_float() ? Int64 : type.is_bool() ? UInt8 : type;
   const Number lowest = {
-      .whole = Saturated(-std::numeric_limits<Real>::infinity(), type.is_float() ? Int64 : type),
+      .whole = Saturated(-std::numeric_limits<Real>::infinity(), whole),
       .real = -std::numeric_limits<Real>::infinity()};
   Definition made = OfResult(result);
   ForEachWindow({call.shape(0), layout}, {result.shape(), layout}, taps,

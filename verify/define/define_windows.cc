@@ -110,15 +110,15 @@ std::vector<Definition> LocalResponse(const DefinedCall& call) {
   for (std::int64_t i = 0; i < call.args[0].size(); ++i) {
     const std::int64_t at = i / inner % shape[axis];
     Real squares = 0;
-    const std::int64_t first = at - (attrs.size - 1) / 2;
-    for (std::int64_t k = first; k < first + attrs.size; ++k) {
-      if (k < 0 || k >= shape[axis]) continue;
+    const std::int64_t before = (attrs.size - 1) / 2, after = attrs.size / 2;
+    for (std::int64_t k = 0; k < shape[axis]; ++k) {
+      if (at - k > before || k - at > after) continue;
       const Real x = call.Arg(0, i + (k - at) * inner);
       squares += x * x;
     }
     const Real divisor = attrs.bias + attrs.alpha * squares / static_cast<Real>(attrs.size);
     const Real value = call.Arg(0, i) / std::pow(divisor, static_cast<Real>(attrs.beta));
-    made.Add({.real = value}, unit * static_cast<Real>(attrs.size + 32) * std::abs(value));
+    made.Add({.real = value}, unit * static_cast<Real>(shape[axis] + 32) * std::abs(value));
   }
   return {made};
 }

@@ -7,10 +7,12 @@ namespace {
 // A graph inside a node, under construction.
 class Body {
  public:
-  explicit Body(Draft& draft) : draft_(draft) { graph_.set_name("body"); }
+  explicit Body(Draft& draft) : draft_(draft), has_names_of_others_(draft.Chance(30)) {
+    graph_.set_name("body");
+  }
 
   std::string Input() {
-    graph_.add_input()->set_name(draft_.NewName("b"));
+    graph_.add_input()->set_name(NewName());
     return graph_.input(graph_.input_size() - 1).name();
   }
   void Output(const std::string& name) { graph_.add_output()->set_name(name); }
@@ -18,7 +20,7 @@ class Body {
     onnx::NodeProto* node = graph_.add_node();
     node->set_op_type(type);
     for (const std::string& input : inputs) node->add_input(input);
-    node->add_output(draft_.NewName("b"));
+    node->add_output(NewName());
     return node->output(0);
   }
   // A value of the same type made from `x` and `y`, which have one type.
@@ -32,7 +34,14 @@ class Body {
   onnx::GraphProto Take() { return std::move(graph_); }
 
  private:
+  // Bodies that do not see each other may have the same names.
+  std::string NewName() {
+    return has_names_of_others_ ? "own" + std::to_string(++names_) : draft_.NewName("b");
+  }
+
   Draft& draft_;
+  const bool has_names_of_others_;
+  int names_ = 0;
   onnx::GraphProto graph_;
 };
 

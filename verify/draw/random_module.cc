@@ -7,7 +7,7 @@
 #include "tenon/strategies/te_compute.h"
 #include "tenon/verify/draw/module_draft.h"
 #include "tenon/verify/draw/module_drawers.h"
-#include "tenon/verify/draw/random_operator.h"
+#include "tenon/verify/draw/random_attributes.h"
 
 namespace tenon::verify {
 namespace {

@@ -17,6 +17,7 @@
 #include "tenon/ir/module.h"
 #include "tenon/ops/op.h"
 #include "tenon/verify/array_values.h"
+#include "tenon/verify/draw/random_call.h"
 #include "tenon/verify/draw/random_graph.h"
 
 namespace tenon::verify {
@@ -33,18 +34,9 @@ struct OperatorCall {
 std::optional<OperatorCall> MakeRandomCall(const std::string& op, Random& random,
                                            std::string* refusal);
 
-// A call of the operator with any arguments and attributes, some of them far from those that fit:
-// mostly one that must be refused. Nothing checks it: types are not inferred. Throws as
-// DrawAttributes.
-ir::Module AnyCall(const std::string& op, Random& random);
-
-// Draws values for some fields at random, each accepted by its field; the others keep their
-// defaults. `extreme_percent` of integers are far from usual ones. Throws InvalidArgument where a
-// required field takes only a text that cannot be drawn.
-attrs::Attrs DrawAttributes(const ops::OpDef& op, Random& random, int extreme_percent = 0);
-
-// `attributes` of the operator with another value of one field; the same where none is accepted.
-attrs::Attrs WithOtherField(const ops::OpDef& op, const attrs::Attrs& attributes, Random& random);
+// The call with its types and what computes it. Throws InvalidArgument or Unimplemented for one
+// that does not fit, that no operator computes, or that is too large to check.
+OperatorCall Completed(UntypedCall call);
 
 }  // namespace tenon::verify
 

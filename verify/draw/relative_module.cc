@@ -10,7 +10,7 @@
 #include "tenon/ops/registry.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/error.h"
-#include "tenon/verify/draw/random_operator.h"
+#include "tenon/verify/draw/random_attributes.h"
 
 namespace tenon::verify {
 namespace {

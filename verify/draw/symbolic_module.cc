@@ -16,6 +16,9 @@ namespace {
 
 using ir::Expr;
 
+// So that the other variables of a seed stay what they were.
+constexpr std::uint64_t kApart = 0xA9A27;
+
 // The module with other types of its inputs.
 ir::Module WithTypes(const ir::Module& module, const std::vector<ir::Type>& types) {
   const ir::FunctionNode& main = module.Main();
@@ -39,7 +42,7 @@ std::vector<Dim> ExtentsOf(const Expr& param) {
 
 class Symbols {
  public:
-  explicit Symbols(std::uint64_t seed) : random_(seed) {}
+  explicit Symbols(std::uint64_t seed) : random_(seed), apart_(seed ^ kApart) {}
 
   std::optional<ir::Type> Of(const ir::Type& type) {
     const auto* tensor = type.As<ir::TensorTypeNode>();
@@ -53,6 +56,11 @@ class Symbols {
  private:
   Dim Of(const Dim& dim) {
     if (!dim.is_static() || dim.value() < 2) return dim;
+    // Extents that are equal in one run may differ in another.
+    if (apart_.Chance(5)) {
+      any_ = true;
+      return Dim::Symbol(StrCat("m", ++count_apart_));
+    }
     const auto [known, is_new] = chosen_.try_emplace(dim.value(), dim);
     if (is_new && random_.Chance(50)) {
       known->second = Dim::Symbol(StrCat("n", dim.value()));
@@ -61,8 +69,9 @@ class Symbols {
     return known->second;
   }
 
-  Random random_;
+  Random random_, apart_;
   std::map<std::int64_t, Dim> chosen_;
+  int count_apart_ = 0;
   bool any_ = false;
 };
 

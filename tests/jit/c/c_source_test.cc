@@ -165,6 +165,33 @@ TEST(CSourceTest, BitsOfHalvesStayWhateverTheyMean) {
   comparison.Check();
 }
 
+// Literals that an int of C holds, and choices among them, are int64 all the same.
+TEST(CSourceTest, NumbersOf64BitsKeepThemAmongLiterals) {
+  CComparison comparison;
+  NDArray x = NDArray::Empty({kCount}, Int64);
+  for (std::int64_t i = 0; i < kCount; ++i) x.data<std::int64_t>()[i] = i - 70;
+  const auto add = [&](const std::string& name, const auto& body) {
+    comparison.Add(Elementwise(name, {Int64}, body), {x, NDArray::Zeros({kCount}, Int64)});
+  };
+  for (const int number : {5, -5})
+    add(StrCat("shr", number > 0 ? "" : "_minus", 5), [&](const auto& e) {
+      return loop::Binary(BinaryOp::kShr, loop::IntImm(Int64, number), e[0]);
+    });
+  const auto either = [](const Expr& e, int high, int low) {
+    return loop::Select(e > 0, loop::IntImm(Int64, high), loop::IntImm(Int64, low));
+  };
+  add("shr_either",
+      [&](const auto& e) { return loop::Binary(BinaryOp::kShr, either(e[0], 100000, 7), e[0]); });
+  add("product", [&](const auto& e) { return either(e[0], 100000, 7) * 100000; });
+  add("product_of_choices",
+      [&](const auto& e) { return either(e[0], 100000, 7) * either(e[0] - 20, 100000, 3); });
+  add("sum", [&](const auto& e) {
+    return either(e[0], 2000000000, 7) + either(e[0] - 20, 2000000000, 3);
+  });
+  add("difference", [&](const auto& e) { return either(e[0], -2000000000, 7) - 2000000000; });
+  comparison.Check();
+}
+
 // Half a place of bfloat16 and a little, which float32 and float64 would round away first.
 TEST(CSourceTest, IntegersAreRoundedOnceToBfloat16) {
   CComparison comparison;

@@ -167,6 +167,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"NonMaximumSuppressionOfShortBoxes", kBoxes,
             "vision.non_max_suppression(%x, %c, %i, 3, 0.5f, coord_start=3)",
             "vision.non_max_suppression: coord_start + 3 is 6 and a box has 6 elements"},
+        Row{"NonMaximumSuppressionOfNoCorners", kBoxes,
+            "vision.non_max_suppression(%x, %c, %i, 3, 0.5f, coord_start=9223372036854775805i64)",
+            "vision.non_max_suppression: coord_start is 9223372036854775805 and a box has 6 "
+            "elements"},
         Row{"NonMaximumSuppressionOfOtherCounts", kBoxes,
             "vision.non_max_suppression(%x, %i, %i, 3, 0.5f)",
             "vision.non_max_suppression: valid_count must be a vector of integers, one per image"},

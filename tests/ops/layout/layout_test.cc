@@ -104,6 +104,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "nn.contrib_conv2d_NCHWc(%x, %w, data_layout=\"NCHW16c\", "
                  "kernel_layout=\"OIHW16i8o\")",
                  "do not make 1 groups of whole blocks"},
+        TypeCase{"ConvolutionOfMoreGroupsThanFit", kBlockedData,
+                 "nn.contrib_conv2d_NCHWc(%x, %w, groups=1152921504606846976i64, "
+                 "data_layout=\"NCHW16c\", kernel_layout=\"OIHW16i8o\")",
+                 "do not make 1152921504606846976 groups of whole blocks"},
         TypeCase{"ConvolutionWithALargeKernel",
                  "%x: Tensor[(1, 2, 2, 9, 16), float32], %w: Tensor[(4, 2, 3, 3, 16, 8), float32]",
                  "nn.contrib_conv2d_NCHWc(%x, %w, data_layout=\"NCHW16c\", "

@@ -476,6 +476,21 @@ TEST(ScaledWeightsTest, OldWeightsAreFreedOneByOne) {
   }
 }
 
+TEST(FoldAffineTest, AScaleThatItsTypeDoesNotHoldIsNotFolded) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 1}, Float32));
+  const ir::Var w = ir::Var::Make("w", ir::TensorType({1, 1}, Float32));
+  const ir::Expr one = ir::Constant::Make(NDArray::FromVector<float>({1, 1}, {1}));
+  for (const ir::Expr& weight : {ir::Expr(w), one}) {
+    const ir::Expr scaled =
+        ops::Multiply(ops::Divide(ops::Dense(x, weight), ops::Scalar(2e38)), ops::Scalar(2));
+    const Module before = InferType(Module::FromExpr(ir::Function::Make({x, w}, scaled)));
+    FoldAffineReport report;
+    EXPECT_EQ(FoldAffine(before, &report), before);
+    EXPECT_EQ(report.flushed, 0);
+    EXPECT_THAT(report.refusals, ::testing::Not(::testing::IsEmpty()));
+  }
+}
+
 TEST(FoldAffineTest, ValuesTooSmallToBeNormalBecomeZeroAndAreCounted) {
   const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2}, Float32));
   const ir::Expr weight =

@@ -96,6 +96,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "nn.dense(%x, %w)"},
         PassCase{"AProductOfBfloat16InFloat32", "%x: Tensor[(2, 3), bfloat16]",
                  "nn.dense(%x, %x, out_dtype=\"float32\")"},
+        // Folding a constant call asks again whether it is widened.
+        PassCase{"AProductOfBfloat16InFloat64", "%x: Tensor[(2, 3), bfloat16]",
+                 "nn.dense(%x, %x, out_dtype=\"float64\")"},
         PassCase{"AConvolutionOfBfloat16InFloat32", "%x: Tensor[(1, 1, 3, 3), bfloat16]",
                  "nn.conv2d(%x, %x, out_dtype=\"float32\")"},
         PassCase{"SumsOfIntegers", "%x: Tensor[(2, 3), int8]",
