@@ -15,8 +15,8 @@
 
 namespace tenon::verify {
 
-// The finding of the case, in the form of FuzzSchedule's, or nothing. Thread-safe. `before` is given
-// calls with a change before they are compiled, and an empty text after them.
+// The finding of the case, in the form of FuzzSchedule's, or nothing. Thread-safe. `before` is
+// given calls with a change before they are compiled, and an empty text after them.
 std::optional<std::string> FuzzOperator(const std::string& op, std::uint64_t seed,
                                         FuzzStatistics* statistics,
                                         const BeforeCall& before = nullptr);

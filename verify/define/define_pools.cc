@@ -97,9 +97,8 @@ std::vector<Definition> Maxima(const DefinedCall& call, const std::string& layou
   const NDArray& result = call.results[0];
   const DataType type = result.dtype();
   const DataType whole = type.is_float() ? Int64 : type.is_bool() ? UInt8 : type;
-  const Number lowest = {
-      .whole = Saturated(-std::numeric_limits<Real>::infinity(), whole),
-      .real = -std::numeric_limits<Real>::infinity()};
+  const Number lowest = {.whole = Saturated(-std::numeric_limits<Real>::infinity(), whole),
+                         .real = -std::numeric_limits<Real>::infinity()};
   Definition made = OfResult(result);
   ForEachWindow({call.shape(0), layout}, {result.shape(), layout}, taps,
                 [&](std::size_t to, const std::vector<std::int64_t>& from, std::int64_t) {
