@@ -164,13 +164,28 @@ class Lowering {
                          : options_.plain_forms   ? DefinitionOf(call)
                                                   : nullptr;
     return WithCall(call, [&](const TeCall& te_call) {
-      std::vector<Tensor> results = ComputeCall(call, te_call, form);
+      std::vector<Tensor> results = Computed(call, te_call, form);
       if (&call == options_.formed) {
         formed_inputs_ = te_call.inputs;
         formed_results_ = results;
       }
       return results;
     });
+  }
+
+  // Refusals of expressions do not know which call they are for, nor where it is.
+  static std::vector<Tensor> Computed(const ir::CallNode& call, const TeCall& te_call,
+                                      const TeForm* form) {
+    try {
+      return ComputeCall(call, te_call, form);
+    } catch (const Error& error) {
+      if (error.code() == absl::StatusCode::kInternal || error.span().known() || !call.op()) throw;
+      const std::string& op = call.op()->name;
+      const bool is_named = error.message().find(op) != std::string::npos;
+      Error placed(error.code(), is_named ? error.message() : StrCat(op, ": ", error.message()));
+      for (const std::string& note : error.notes()) placed.AddNote(note);
+      throw std::move(placed.At(call.span));
+    }
   }
 
   void VisitOne(const Expr& e) {

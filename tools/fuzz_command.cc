@@ -11,6 +11,7 @@
 #include <string>
 
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,7 +37,8 @@ namespace {
 
 using verify::FuzzStatistics;
 
-constexpr unsigned kSecondsACase = 60;
+// Of the processors, which other programs may keep busy, and by the clock, for a case that waits.
+constexpr unsigned kSecondsACase = 60, kClockSecondsACase = 600;
 constexpr int kFoundExit = 3;
 constexpr std::uint64_t kMaxPairs = 1'000'000;
 constexpr std::uint64_t kMaxCases = 1'000'000'000;
@@ -114,10 +116,17 @@ std::optional<std::string> RunCase(const FuzzArguments& arguments, std::uint64_t
   return finding;
 }
 
+// Ends this process by SIGPROF or SIGALRM, unless it is called again in time.
+void LimitTime() {
+  const itimerval limit = {.it_interval = {}, .it_value = {.tv_sec = kSecondsACase, .tv_usec = 0}};
+  setitimer(ITIMER_PROF, &limit, nullptr);
+  alarm(kClockSecondsACase);
+}
+
 // Runs cases until the last one or until a finding.
 [[noreturn]] void RunChild(const FuzzArguments& arguments, const SharedMemory& shared) {
   while (shared->done < arguments.cases) {
-    alarm(kSecondsACase);
+    LimitTime();
     const std::uint64_t seed = arguments.seed + static_cast<std::uint64_t>(shared->done);
     std::optional<std::string> finding;
     const absl::Status status = CatchErrors([&] { finding = RunCase(arguments, seed, shared); });
@@ -164,9 +173,11 @@ bool RunUntilFinding(const FuzzArguments& arguments, const SharedMemory& shared)
   if (WIFEXITED(status)) return WEXITSTATUS(status) != 0;
   const int signal = WTERMSIG(status);
   const std::uint64_t seed = arguments.seed + static_cast<std::uint64_t>(shared->done);
-  std::printf("finding of seed %llu: %s\n", static_cast<unsigned long long>(seed),
-              signal == SIGALRM ? StrCat("it takes more than ", kSecondsACase, " seconds").c_str()
-                                : StrCat("the program crashes: ", strsignal(signal)).c_str());
+  const std::string what =
+      signal == SIGPROF   ? StrCat("it takes more than ", kSecondsACase, " seconds of processors")
+      : signal == SIGALRM ? StrCat("it takes more than ", kClockSecondsACase, " seconds")
+                          : StrCat("the program crashes: ", strsignal(signal));
+  std::printf("finding of seed %llu: %s\n", static_cast<unsigned long long>(seed), what.c_str());
   if (!arguments.onnx && shared->model_bytes > 0)
     std::printf("with this call:\n%s", std::string(LastModel(shared)).c_str());
   else if (arguments.graphs)

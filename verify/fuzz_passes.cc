@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "tenon/ir/flatten.h"
 #include "tenon/ir/structural.h"
 #include "tenon/ir/text_format.h"
 #include "tenon/ir/verify.h"
@@ -178,6 +179,17 @@ Module WithTakenBranches(const Module& module, const runtime::Inputs& inputs) {
   return taken;
 }
 
+// Whether an input or a result is stored in 16 bits: kernels round sums of these once, and the
+// interpreter at every step.
+bool HasHalves(const Module& module) {
+  std::vector<ir::Type> types = ir::Flatten(module.Main().body.checked_type());
+  for (const Expr& param : module.Main().params) types.push_back(param.checked_type());
+  return std::ranges::any_of(types, [](const ir::Type& type) {
+    const auto* tensor = type.As<ir::TensorTypeNode>();
+    return tensor != nullptr && tensor->dtype.is_half();
+  });
+}
+
 class Checker {
  public:
   Checker(std::uint64_t seed, PassFuzzStatistics* statistics)
@@ -252,7 +264,7 @@ class Checker {
   // What is compiled once must give the interpreter's results for all values of its variables.
   std::optional<std::string> CheckValues(const RandomModule& given) {
     Random random(seed_ ^ kSymbols);
-    rounding_ = kFloat32;
+    rounding_ = HasHalves(given.module) ? kBFloat16 : kFloat32;
     const auto symbolic = WithSymbols(given.module, random.Next());
     if (!symbolic) return std::nullopt;
     const CompiledRun run = Kept(RandomRun(random), given.floats);

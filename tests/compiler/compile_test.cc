@@ -586,6 +586,13 @@ TEST(CompileTest, ADenormalConstantCountsAsADenormalInputDoes) {
   }
 }
 
+TEST(CompileTest, AnElementTypeThatAComputeRefusesIsNamedWithTheCallAndItsPlace) {
+  const auto exe = Compile(
+      Parsed("def @main(%x: Tensor[(4), int32]) {\n  %0 = add(%x, %x);\n  nn.softmax(%0)\n}"));
+  EXPECT_THAT(std::string(exe.status().message()),
+              AllOf(HasSubstr("nn.softmax: exp does not take int32"), HasSubstr(":3:3: ")));
+}
+
 TEST(CompileTest, AKernelOfWhatIsNotItsParametersIsRefusedInWords) {
   for (const char* body : {"let %b = negative(%a); add(%b, %b)", "add(%a, %c)"}) {
     const auto exe = Compile(Parsed(StrCat(
