@@ -189,7 +189,7 @@ class Interpreter {
     for (const IterVar& axis : axes) {
       low.push_back(Scalar(axis.min));
       extent.push_back(Scalar(axis.extent));
-      count *= extent.back();
+      count *= std::max<std::int64_t>(extent.back(), 0);  // two negative ones are no iterations
     }
     at = low;
     for (std::int64_t step = 0; step < count; ++step) {

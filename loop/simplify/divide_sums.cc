@@ -45,15 +45,16 @@ Linear LinearOfQuotient(Sums& sums, const BinaryNode& n) {
   const bool truncates = op == BinaryOp::kDiv || op == BinaryOp::kMod;
   if (truncates && sums.RangeOf(a).low >= 0 && sums.RangeOf(b).low > 0)
     op = is_division ? BinaryOp::kFloorDiv : BinaryOp::kFloorMod;
-  Linear result;
+  const auto as_it_is = [&] {
+    Linear atom;
+    sums.AddAtom(&atom, Binary(op, a.ToExpr(), b.ToExpr()));
+    return atom;
+  };
   const std::int64_t c = b.constant;
-  if (!b.terms.empty() || c <= 0 || op == BinaryOp::kDiv || op == BinaryOp::kMod ||
-      sums.MayWrap(a)) {
-    // The divisor is symbolic. Only multiples of x / x could be told, and they do not occur. A sum
-    // that wraps around does not divide term by term.
-    sums.AddAtom(&result, Binary(op, a.ToExpr(), b.ToExpr()));
-    return result;
-  }
+  // If the divisor is symbolic, only multiples of x / x could be told, and they do not occur. A sum
+  // that wraps around does not divide term by term.
+  if (!b.terms.empty() || c <= 0 || op == BinaryOp::kDiv || op == BinaryOp::kMod || sums.MayWrap(a))
+    return as_it_is();
   Linear quotient, rest;
   quotient.constant = FloorDivide(a.constant, c);
   rest.constant = a.constant - quotient.constant * c;
@@ -64,8 +65,11 @@ Linear LinearOfQuotient(Sums& sums, const BinaryNode& n) {
       AddTerm(&rest, atom, coefficient);
     }
   }
+  // Without the terms that are gone, those that are left may not fit.
+  if (sums.MayWrap(rest)) return as_it_is();
   const Interval range = sums.RangeOf(rest);
   const bool inside = range.low >= 0 && range.high < c;
+  Linear result;
   if (const auto split = inside ? std::nullopt : SplitGranules(sums, rest, c)) {
     // (g * x + part) / c = x / (c / g), and the remainder is g * (x mod (c / g)) + part.
     const Expr whole = split->whole.ToExpr();

@@ -1,5 +1,6 @@
 #include "tenon/loop/simplify/guards.h"
 
+#include "tenon/loop/index_arithmetic.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 
@@ -44,6 +45,10 @@ std::optional<LinearCondition> ToLinearCondition(const Expr& condition, const Va
       return std::nullopt;
   }
   Linear linear = ToLinear(difference, {});
+  // A sum that wraps around may be on either side of 0 whatever its terms are.
+  const Bounds none;
+  IndexArithmetic index(none);
+  if (!index.Proves(n->a) || !index.Proves(n->b) || !index.Proves(linear)) return std::nullopt;
   const std::int64_t coefficient = linear.CoefficientOf(var);
   std::erase_if(linear.terms, [&](const auto& term) { return term.first.same_as(var); });
   LinearCondition result{coefficient, linear.ToExpr()};

@@ -18,7 +18,7 @@ bool LoadsAnything(const Expr& expr);
 bool Tighten(const Expr& condition, const Var& var, Expr* begin, Expr* end);
 
 // A comparison of indices as `coefficient * v + rest <= 0` for the loop's variable v, which `rest`
-// does not use and which does occur; nothing when it has no such form.
+// does not use and which does occur; nothing when it has no such form, or may wrap around.
 struct LinearCondition {
   std::int64_t coefficient;
   Expr rest;

@@ -18,16 +18,17 @@ bool IsSameSum(Sums& sums, const Expr& a, const Expr& b) {
          difference.constant == 0;
 }
 
-// Whether `e` is x / c. If x = y / d, that may be y / (d * c).
+// Whether `e` is x / c. If x = y / d, that may be y / (d * c): rounding down twice in the same
+// direction is rounding down once. A negative divisor turns the direction around.
 bool IsQuotient(Sums& sums, const Expr& e, const Expr& x, std::int64_t c) {
   const auto* n = e.As<BinaryNode>();
   if (n == nullptr || n->op != BinaryOp::kFloorDiv) return false;
   if (IsConstInt(n->b, c)) return IsSameSum(sums, n->a, x);
   const auto* inner = x.As<BinaryNode>();
-  if (inner == nullptr || inner->op != BinaryOp::kFloorDiv) return false;
+  if (inner == nullptr || inner->op != BinaryOp::kFloorDiv || c <= 0) return false;
   const auto* d = inner->b.As<IntImmNode>();
   std::int64_t product = 0;
-  return d != nullptr && !__builtin_mul_overflow(d->value, c, &product) &&
+  return d != nullptr && d->value > 0 && !__builtin_mul_overflow(d->value, c, &product) &&
          IsConstInt(n->b, product) && StructuralEqual(n->a, inner->a);
 }
 

@@ -51,7 +51,7 @@ class Narrower {
         if (std::optional<Expr> saturated = sign > 0 ? Sum(value) : Difference(value))
           return saturated;
       }
-      if (sign * (*constant - end) >= 0) {
+      if (sign > 0 ? *constant >= end : *constant <= end) {
         if (std::optional<Expr> same = Of(value)) return same;
       }
     }

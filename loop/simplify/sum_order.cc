@@ -30,8 +30,16 @@ BinaryOp Opposite(BinaryOp op) {
 
 SumOrder::SumOrder(Sums& sums)
     : sums_(sums),
-      loops_([this](const Expr& e) { return sums_.LinearOf(e); },
-             [this](const Linear& l) { return sums_.RangeOf(l); }) {}
+      loops_([this](const Expr& e) { return Unwrapped(e); },
+             [this](const Linear& l) { return sums_.RangeOf(l); },
+             [this](const Expr& e) { return sums_.Proves(e); }) {}
+
+// The operand of a quotient or a minimum is what its register holds, which is its sum only if that
+// does not wrap around.
+Linear SumOrder::Unwrapped(const Expr& e) {
+  const Linear& sum = sums_.LinearOf(e);
+  return sums_.MayWrap(sum) ? Linear{0, {{e, 1}}} : sum;
+}
 
 std::optional<bool> SumOrder::Holds(BinaryOp op, const Linear& a, const Linear& b) {
   const Interval r = Difference(a, b);

@@ -30,6 +30,7 @@ class SumOrder {
   bool CancelsData(const Linear& a, const Linear& b, const Linear& d);
   bool IsBelowByLoops(const Linear& a, const Linear& b, std::int64_t most);
   bool HoldsByLoops(BinaryOp op, const Linear& a, const Linear& b);
+  Linear Unwrapped(const Expr& e);
 
   Sums& sums_;
   SymbolicRanges loops_;

@@ -82,7 +82,10 @@ bool SymbolicRanges::AddUnfolded(const Expr& atom, std::int64_t coefficient, Sid
   if (side == Side::kLower &&
       __builtin_sub_overflow(whole.constant, divisor->value - 1, &whole.constant))
     return false;
-  return AddScaled(bound, whole, coefficient / divisor->value);
+  Linear sum = *bound;
+  if (!AddScaled(&sum, whole, coefficient / divisor->value)) return false;
+  *bound = std::move(sum);
+  return true;
 }
 
 Linear SymbolicRanges::Bound(const Linear& sum, Side side, int depth) {
@@ -127,6 +130,7 @@ Linear SymbolicRanges::BoundOfAtom(const Expr& atom, Side side, int depth) {
 
 // A factor that moves, times others that are not negative and stay.
 Linear SymbolicRanges::BoundOfProduct(const Expr& atom, Side side, int depth) {
+  if (!proves_(atom)) return Atom(atom);
   std::vector<Expr> factors = FactorsOf(atom);
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const Linear bound = BoundOfAtom(factors[i], side, depth + 1);
@@ -158,6 +162,8 @@ Linear SymbolicRanges::BoundOfQuotient(const BinaryNode& quotient, const Expr& a
     result.constant = rest / divisor.constant - (rest % divisor.constant < 0 ? 1 : 0);
     return result;
   }
+  // Factors cancel only in products that do not wrap around.
+  if (!proves_(quotient.a) || !proves_(quotient.b)) return Atom(atom);
   // The divisor is at least 1, so -1 over it is -1, and 0 over it is 0.
   if (dividend.terms.empty() && dividend.constant == 0) return {};
   std::optional<Division> division = Divide(dividend, divisor);

@@ -22,12 +22,16 @@ Expr ExtentWhereItRuns(const Expr& extent);
 
 class SymbolicRanges {
  public:
-  // How the simplifier that it belongs to sees expressions.
+  // How the simplifier that it belongs to sees expressions. A sum that may wrap around is an atom;
+  // `Proves` tells whether no operation of an expression does.
   using LinearOf = std::function<Linear(const Expr&)>;
   using RangeOf = std::function<Interval(const Linear&)>;
+  using Proves = std::function<bool(const Expr&)>;
 
-  SymbolicRanges(LinearOf linear_of, RangeOf range_of)
-      : linear_of_(std::move(linear_of)), range_of_(std::move(range_of)) {}
+  SymbolicRanges(LinearOf linear_of, RangeOf range_of, Proves proves)
+      : linear_of_(std::move(linear_of)),
+        range_of_(std::move(range_of)),
+        proves_(std::move(proves)) {}
 
   struct Values {
     Linear min, last;
@@ -51,6 +55,7 @@ class SymbolicRanges {
 
   const LinearOf linear_of_;
   const RangeOf range_of_;
+  const Proves proves_;
   std::unordered_map<Expr, Values, ExprHash, ExprSame> loops_;
   bool unfolds_ = false;  // whether a quotient's multiple is bounded by its dividend
 };

@@ -37,6 +37,21 @@ struct Accesses {
   bool are_known = true;  // whether they are all, and few enough to compare
 };
 
+// The same loops over variables of their own. Copies of a loop run over one variable, which has one
+// value where their iterations are compared.
+class Renamer : public StmtMutator {
+ protected:
+  Expr Mutate(const Expr& e) override { return e; }
+
+  Stmt MutateStmt(const Stmt& stmt) override {
+    const auto* loop = stmt.As<ForNode>();
+    if (loop == nullptr) return MutateStmtChildren(stmt);
+    const Var own(loop->var.name());
+    return For(own, loop->min, loop->extent, loop->for_kind,
+               Substitute(MutateStmt(loop->body), {{loop->var, own}}));
+  }
+};
+
 // What the statements of a block touch, and where their variables are.
 class Block {
  public:
@@ -163,7 +178,7 @@ std::optional<Stmt> Fused(const std::vector<Item>& items, std::size_t a, std::si
     return std::nullopt;
   for (std::size_t i = a + 1; i < b; ++i) {
     if (!items[i].stmt) continue;
-    const Accesses after = block.AccessesOf(items[i].stmt);
+    const Accesses after = block.AccessesOf(Renamer()(items[i].stmt));
     if (!after.are_known || !CanPass(block, of_first, after)) return std::nullopt;
   }
   return For(first->var, first->min, first->extent, ForKind::kSerial, Seq({first->body, body}));

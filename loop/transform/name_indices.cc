@@ -56,7 +56,7 @@ class IndexNamer : public StmtMutator {
     Expr var = {};
     std::vector<Expr> positive = {};  // factors of the extent, not 0 where the loop runs
     std::vector<std::pair<Var, Expr>> names = {};
-    std::map<std::string, Var> known = {};
+    std::multimap<std::string, std::size_t> known = {};  // places in `names`, by text
   };
 
   static std::vector<Expr> FactorsIn(const Expr& extent) {
@@ -157,9 +157,15 @@ class IndexNamer : public StmtMutator {
 
   Var NameOf(const Expr& value, std::size_t scope) {
     Scope& at = scopes_[scope];
-    const auto [known, is_new] = at.known.try_emplace(Print(value), "at");
-    if (is_new) at.names.emplace_back(known->second, value);
-    return known->second;
+    const std::string text = Print(value);
+    // Loops may have variables of one name, so that equal texts need not be equal values.
+    const auto [begin, end] = at.known.equal_range(text);
+    for (auto known = begin; known != end; ++known) {
+      const auto& [name, named] = at.names[known->second];
+      if (StructuralEqual(named, value)) return name;
+    }
+    at.known.emplace_hint(end, text, at.names.size());
+    return at.names.emplace_back(Var("at"), value).first;
   }
 
   // Leaves the innermost scope.

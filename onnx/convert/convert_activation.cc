@@ -4,6 +4,7 @@
 #include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/gelu.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -214,14 +215,14 @@ void AddActivationConverters(ConverterTable* table) {
   t["BitwiseNot"] = Bitwise(known.bitwise_not);
   t["BitwiseOr"] = Bitwise(known.bitwise_or);
   t["BitwiseXor"] = Bitwise(known.bitwise_xor);
-  t["Celu"] = Celu;
-  t["Gelu"] = Gelu;
+  t["Celu"] = InFloat32(Celu);
+  t["Gelu"] = InFloat32(Gelu);
   t["Hardmax"] = Hardmax;
   t["IsInf"] = IsInf;
-  t["Mean"] = Mean;
-  t["Mish"] = Mish;
+  t["Mean"] = InFloat32(Mean);
+  t["Mish"] = InFloat32(Mish);
   t["Round"] = Round;
-  t["Selu"] = Selu;
+  t["Selu"] = InFloat32(Selu);
   t["Shrink"] = Converter(Shrink).With({.other = "of integers, a whole number as bias"});
   t["Softsign"] = Softsign;
   t["SwiGLU"] = Converter(SwiGlu).With({.other = "see [opset 28](#opset-28)"});

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -175,11 +176,11 @@ void AddElementwiseConverters(ConverterTable* table) {
     return std::vector<Expr>{node.Typed(ops::LeakyRelu(node.input(0), node.Float("alpha", 0.01)))};
   };
   t["Clip"] = Clip;
-  t["Elu"] = Elu;
+  t["Elu"] = InFloat32(Elu);
   t["HardSigmoid"] = HardSigmoid;
   t["HardSwish"] = HardSwish;
   t["PRelu"] = PRelu;
-  t["Softplus"] = Softplus;
+  t["Softplus"] = InFloat32(Softplus);
 
   t["Add"] = Binary(known.add);
   t["And"] = Binary(known.logical_and);

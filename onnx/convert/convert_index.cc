@@ -128,7 +128,7 @@ Expr PlacesOfOneHot(const Node& node, const Expr& indices, const Expr& depth) {
   return node.Typed(ops::Where(is_negative, ops::Add(indices, depth), indices));
 }
 
-// As many places as a run says.
+// As many places as a run or its extents say.
 Expr OneHotOfRun(Node& node) {
   const auto& known = ops::Known();
   const Expr depth = node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(1), Ints{})), Int64));
@@ -137,14 +137,14 @@ Expr OneHotOfRun(Node& node) {
   const Expr given = node.Typed(ops::Cast(node.input(0), Int64));
   const Expr places = node.Typed(ops::ExpandDims(PlacesOfOneHot(node, given, depth), axis));
   const Expr each = PlacesAlong(node, static_cast<std::size_t>(rank),
-                                static_cast<std::size_t>(axis), ExtentOf(node, depth));
+                                static_cast<std::size_t>(axis), CountAt(node, 1));
   const Expr is_hot = node.Typed(ir::Call::Make(known.equal, {places, each}));
   const auto value = [&](std::int64_t i) { return node.Typed(ElementAlong(node.input(2), i, 0)); };
   return node.Typed(ops::Where(is_hot, value(1), value(0)));
 }
 
 std::vector<Expr> OneHot(Node& node) {
-  if (DependsOnInputs(node.input(1)) && !DimsOfValue(node.input(1))) return {OneHotOfRun(node)};
+  if (DependsOnInputs(node.input(1))) return {OneHotOfRun(node)};
   const auto depth = node.ConstantInt(1);
   if (depth < 1) throw InvalidArgument(StrCat("depth is ", depth, "; it must be at least 1"));
   const Expr indices =

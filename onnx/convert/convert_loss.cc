@@ -1,5 +1,6 @@
 // NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss.
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
@@ -54,8 +55,8 @@ std::vector<Expr> SoftmaxCrossEntropy(Node& node) {
 }  // namespace
 
 void AddLossConverters(ConverterTable* table) {
-  (*table)["NegativeLogLikelihoodLoss"] = NegativeLogLikelihood;
-  (*table)["SoftmaxCrossEntropyLoss"] = SoftmaxCrossEntropy;
+  (*table)["NegativeLogLikelihoodLoss"] = InFloat32(NegativeLogLikelihood);
+  (*table)["SoftmaxCrossEntropyLoss"] = InFloat32(SoftmaxCrossEntropy);
 }
 
 }  // namespace tenon::onnx_import

@@ -1,9 +1,11 @@
 // Operators of ONNX Runtime's domain com.microsoft into which its optimiser fuses standard ones, as
 // its document of contributed operators defines them. The passes fuse again in their own way.
 #include <limits>
+#include <optional>
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/gelu.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/onnx/convert/matmul.h"
 #include "tenon/ops/builders.h"
 #include "tenon/support/error.h"
@@ -15,7 +17,8 @@ namespace {
 // What a fused node does last.
 class Activation {
  public:
-  Activation(std::string name, std::vector<double> parameters)
+  // A parameter that is missing has its default value.
+  Activation(std::string name, std::vector<std::optional<double>> parameters)
       : name_(std::move(name)), parameters_(std::move(parameters)) {}
 
   Expr operator()(const Expr& x) const {
@@ -39,16 +42,16 @@ class Activation {
 
  private:
   double Parameter(std::size_t i, double otherwise) const {
-    return i < parameters_.size() ? parameters_[i] : otherwise;
+    return i < parameters_.size() ? parameters_[i].value_or(otherwise) : otherwise;
   }
 
   std::string name_;
-  std::vector<double> parameters_;
+  std::vector<std::optional<double>> parameters_;
 };
 
 std::vector<Expr> FusedConv(Node& node) {
   const std::string name = node.String("activation", "");
-  std::vector<double> parameters;
+  std::vector<std::optional<double>> parameters;
   if (const auto* list = node.Find("activation_params"))
     parameters.assign(list->floats().begin(), list->floats().end());
   Expr y = Converters().at("Conv")(node).at(0);
@@ -58,12 +61,10 @@ std::vector<Expr> FusedConv(Node& node) {
 
 std::vector<Expr> FusedGemm(Node& node) {
   const std::string name = node.String("activation", "");
-  std::vector<double> parameters;
-  for (const char* attribute : {"activation_alpha", "activation_beta"}) {
-    if (!node.Has(attribute)) break;
-    parameters.push_back(node.Float(attribute, 0));
-  }
-  node.Ignore("activation_beta");
+  std::vector<std::optional<double>> parameters;
+  for (const char* attribute : {"activation_alpha", "activation_beta"})
+    parameters.push_back(node.Has(attribute) ? std::optional(node.Float(attribute, 0))
+                                             : std::nullopt);
   node.Ignore("activation_gamma");  // for activations that are refused
   return {node.Typed(Activation(name, parameters)(Converters().at("Gemm")(node).at(0)))};
 }
@@ -112,14 +113,14 @@ std::vector<Expr> QuickGelu(Node& node) {
 
 void AddMicrosoftConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["BiasGelu"] = Gelu;
-  t["FastGelu"] = FastGelu;
+  t["BiasGelu"] = InFloat32(Gelu);
+  t["FastGelu"] = InFloat32(FastGelu);
   t["FusedConv"] = Converter(FusedConv).With(
       {.other = "one to three spatial axes; Relu, Sigmoid, Tanh, LeakyRelu, Clip, HardSigmoid"});
   t["FusedGemm"] = Converter(FusedGemm).With({.other = "the same activations"});
   t["FusedMatMul"] = Converter(FusedMatMul).With({.other = "no transBatchA and transBatchB"});
-  t["Gelu"] = Gelu;
-  t["QuickGelu"] = QuickGelu;
+  t["Gelu"] = InFloat32(Gelu);
+  t["QuickGelu"] = InFloat32(QuickGelu);
 }
 
 }  // namespace tenon::onnx_import

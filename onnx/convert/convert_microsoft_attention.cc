@@ -94,8 +94,8 @@ std::vector<Expr> QAttention(Node& node) {
   const Ints sizes = SizesOf(node, weights);
   const Expr product = IntegerProduct(node, {x, SingleZeroPointAt(node, 6, DataTypeOf(x))},
                                       {weights, ZeroPointAt(node, 7, DataTypeOf(weights))});
-  const Expr scale = node.Typed(ops::Multiply(ParameterAt(node, 4), ParameterAt(node, 3)));
-  const Expr projected = ScaledProduct(node, product, scale, node.input(2));
+  const Expr projected =
+      ScaledProduct(node, product, ParameterAt(node, 4), ParameterAt(node, 3), node.input(2));
   AttentionOptions options = OptionsOf(node);
   options.mask = node.optional_input(5);
   return SelfAttention(node, projected, sizes, node.optional_input(8), options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/onnx/convert/rms_norm.h"
 #include "tenon/onnx/convert/rotary.h"
 #include "tenon/onnx/convert/symbolic_shapes.h"
@@ -133,10 +134,10 @@ void AddMicrosoftEmbeddingConverters(ConverterTable* table) {
   t["EmbedLayerNormalization"] = EmbedLayerNormalization;
   t["RotaryEmbedding"] =
       Converter(RotaryEmbedding).With({.other = "no scale, no is_packed_batching"});
-  t["SkipLayerNormalization"] = Converter(SkipLayerNormalization)
+  t["SkipLayerNormalization"] = InFloat32(SkipLayerNormalization)
                                     .With({.other = "inference: the normalised value and the sum"});
   t["SkipSimplifiedLayerNormalization"] =
-      Converter(SkipSimplifiedLayerNormalization).With({.other = "as SkipLayerNormalization"});
+      InFloat32(SkipSimplifiedLayerNormalization).With({.other = "as SkipLayerNormalization"});
 }
 
 }  // namespace tenon::onnx_import

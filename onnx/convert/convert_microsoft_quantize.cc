@@ -74,16 +74,15 @@ std::vector<Expr> DynamicQuantizeMatMul(Node& node) {
   const Expr& b = node.input(1);
   const Expr product =
       IntegerProduct(node, {a.data, a.zero_point}, {b, ZeroPointAt(node, 3, DataTypeOf(b))});
-  const Expr scale = node.Typed(ops::Multiply(a.scale, ParameterAt(node, 2)));
-  return {ScaledProduct(node, product, scale, node.optional_input(4))};
+  return {ScaledProduct(node, product, a.scale, ParameterAt(node, 2), node.optional_input(4))};
 }
 
 std::vector<Expr> MatMulIntegerToFloat(Node& node) {
   const Expr &a = node.input(0), &b = node.input(1);
   const Expr product = IntegerProduct(node, {a, SingleZeroPointAt(node, 4, DataTypeOf(a))},
                                       {b, ZeroPointAt(node, 5, DataTypeOf(b))});
-  const Expr scale = node.Typed(ops::Multiply(ParameterAt(node, 2), ParameterAt(node, 3)));
-  return {ScaledProduct(node, product, scale, node.optional_input(6))};
+  return {ScaledProduct(node, product, ParameterAt(node, 2), ParameterAt(node, 3),
+                        node.optional_input(6))};
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ std::vector<Expr> Dropout(Node& node) {
 void AddNnConverters(ConverterTable* table) {
   ConverterTable& t = *table;
   t["BatchNormalization"] = Converter(BatchNormalization).With({.other = "inference"});
-  t["Det"] = Det;
+  t["Det"] = InFloat32(Det);
   t["Dropout"] = Converter(Dropout).With(
       {.known = {{2, "training_mode"}, {1, "ratio", "where training_mode is true"}},
        .other = "inference, or a ratio of 0"});

@@ -78,13 +78,13 @@ std::vector<Expr> QLinearMatMul(Node& node) {
   const Expr sum =
       IntegerProduct(node, {node.input(0), SingleZeroPointAt(node, 2, DataTypeOf(node.input(0)))},
                      {node.input(3), ZeroPointAt(node, 5, DataTypeOf(node.input(3)))});
-  const Expr a_scale = ParameterAt(node, 1);
-  if (RankOf(a_scale) != 0)
+  if (RankOf(ParameterAt(node, 1)) != 0)
     throw Unimplemented("input 1 has a scale for each row; one is supported");
   const Expr zero_point = ParameterAt(node, 7);
-  return {node.Typed(ops::QnnRequantize(sum, ops::Multiply(a_scale, ParameterAt(node, 4)),
-                                        ops::Scalar(0, Int32), ParameterAt(node, 6), zero_point,
-                                        {.out_dtype = DataTypeOf(zero_point)}))};
+  const auto scale = [&](std::size_t i) { return Widened(node, ParameterAt(node, i)); };
+  return {
+      node.Typed(ops::QnnRequantize(sum, ops::Multiply(scale(1), scale(4)), ops::Scalar(0, Int32),
+                                    scale(6), zero_point, {.out_dtype = DataTypeOf(zero_point)}))};
 }
 
 }  // namespace

@@ -217,8 +217,10 @@ std::vector<Expr> DequantizeLinear(Node& node) {
   if (node.has_input(2))
     centred =
         node.Typed(ops::Subtract(As(node, x, between), As(node, ForEach(node, 2, of), between)));
-  const DataType computed = DataTypeOf(scale);
-  const Expr y = node.Typed(ops::Multiply(As(node, centred, computed), ForEach(node, 1, of)));
+  // A half need not hold the integer of which the product is one.
+  const DataType computed = DataTypeOf(scale).is_half() ? Float32 : DataTypeOf(scale);
+  const Expr y = node.Typed(
+      ops::Multiply(As(node, centred, computed), As(node, ForEach(node, 1, of), computed)));
   return {As(node, y, type)};
 }
 

@@ -5,6 +5,7 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/list.h"
+#include "tenon/onnx/convert/part_of_value.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/onnx/convert/sequence.h"
 #include "tenon/onnx/convert/values_of_run.h"
@@ -202,7 +203,7 @@ std::vector<Expr> SplitToSequence(Node& node) {
   if (!extent.is_static() && AreElements(node, extent))
     return {ValueOf(node, ListOfParts(node, x, axis, keeps_axis))};
   std::vector<Expr> parts;
-  if (is_list && IsOfRun(node, 1)) {
+  if (is_list && DependsOnInputs(node.input(1)) && PartOfValue(node.input(1))) {
     parts = SplitByValues(node, axis);
   } else {
     const Ints lengths = is_list ? ListedLengths(node, extent) : LengthsOf(node, extent);

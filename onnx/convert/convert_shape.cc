@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "tenon/ir/parse_extents.h"
 #include "tenon/onnx/convert/axes_of_run.h"
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/part_of_value.h"
@@ -210,8 +209,54 @@ std::vector<Expr> PartsOfVariable(const Node& node, const Expr& x, std::int64_t 
   return outputs;
 }
 
+// Whether the last part is what all others, which are numbers, leave of the whole.
+bool LeavesRest(const std::vector<Dim>& parts, const Dim& whole) {
+  Dim sum = 0;
+  for (const Dim& part : parts) sum = sum + part;
+  return IsStatic({parts.begin(), parts.end() - 1}) && !sum.is_any() && sum == whole;
+}
+
+// The results of a split into so many parts.
+std::vector<Expr> PartsOf(const Node& node, const Expr& x, std::int64_t count,
+                          const ops::SplitAttrs& attrs) {
+  const Expr tuple = ops::Split(x, attrs);
+  std::vector<Expr> outputs;
+  for (std::int64_t i = 0; i < count; ++i)
+    outputs.push_back(node.Typed(ir::TupleGetItem::Make(tuple, static_cast<int>(i))));
+  return outputs;
+}
+
+// Of a variable extent, parts of one length, or such that all but the last are numbers. The last
+// one is what the others leave.
+std::vector<Expr> SplitVariable(const Node& node, Expr x, std::int64_t axis,
+                                std::vector<Dim> given) {
+  const Dim whole = DimsOf(x)[static_cast<std::size_t>(axis)];
+  const std::int64_t parts = node.num_outputs();
+  if (given.empty() && !ExactQuotient(whole, parts)) return PartsOfVariable(node, x, axis, parts);
+  if (given.empty()) return PartsOf(node, x, parts, {.indices_or_sections = parts, .axis = axis});
+  const Dim last = given.back();
+  given.pop_back();
+  Ints cuts;
+  Dim sum = 0;
+  for (const Dim& length : given) {
+    sum = sum + length;
+    cuts.push_back(sum.value());
+  }
+  if (last.is_static()) {
+    // The extent must then be a certain number. The relation of reshape asks for that.
+    sum = sum + last;
+    if (sum == Dim(0))
+      throw Unimplemented(
+          StrCat("an extent of ", whole.ToString(), " is split into parts that are all empty"));
+    Ints codes(DimsOf(x).size(), 0);
+    codes[static_cast<std::size_t>(axis)] = sum.value();
+    x = node.Typed(ops::Reshape(x, codes));
+  }
+  return PartsOf(node, x, parts, {.indices_or_sections = cuts, .axis = axis});
+}
+
 std::vector<Expr> Split(Node& node) {
-  Expr x = node.input(0);
+  const Expr& x = node.input(0);
   const std::int64_t axis = AxisOf(node, 0);
   const Dim whole = DimsOf(x)[static_cast<std::size_t>(axis)];
   const std::int64_t parts = node.num_outputs();
@@ -221,10 +266,7 @@ std::vector<Expr> Split(Node& node) {
     const Ints split = node.IntsOr("split", {});
     given.assign(split.begin(), split.end());
   } else if (node.has_input(1)) {
-    const bool is_of_run = IsOfRun(node, 1);
-    given = is_of_run ? *PartOfValue(node.input(1)) : node.ShapeValue(1);
-    if (is_of_run && static_cast<std::int64_t>(given.size()) == parts)
-      return SplitByValues(node, axis);
+    given = IsOfRun(node, 1) ? *PartOfValue(node.input(1)) : node.ShapeValue(1);
   }
   if (!given.empty() && static_cast<std::int64_t>(given.size()) != parts)
     throw InvalidArgument(
@@ -233,45 +275,11 @@ std::vector<Expr> Split(Node& node) {
     if (length.is_static() && length.value() < 0)
       throw InvalidArgument(StrCat("a part has the length ", length.value()));
   }
-  const auto parts_of = [&](const ops::SplitAttrs& attrs) {
-    const Expr tuple = ops::Split(x, attrs);
-    std::vector<Expr> outputs;
-    for (std::int64_t i = 0; i < parts; ++i)
-      outputs.push_back(node.Typed(ir::TupleGetItem::Make(tuple, static_cast<int>(i))));
-    return outputs;
-  };
+  if (!IsStatic(given) && !LeavesRest(given, whole)) return SplitByValues(node, axis);
   if (!whole.is_static()) {
     node.Ignore("num_outputs");
-    if (given.empty() && !ExactQuotient(whole, parts)) return PartsOfVariable(node, x, axis, parts);
-    if (given.empty()) return parts_of({.indices_or_sections = parts, .axis = axis});
-    // The last part is what the others leave.
-    const Dim last = given.back();
-    given.pop_back();
-    Ints cuts;
-    Dim sum = 0;
-    for (const Dim& length : given) {
-      if (!length.is_static())
-        throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into parts of ",
-                                   ir::ToText(given), " and ", last.ToString(),
-                                   "; all but the last must be numbers"));
-      sum = sum + length;
-      cuts.push_back(sum.value());
-    }
-    if (last.is_static()) {
-      // The extent must then be a certain number. The relation of reshape asks for that.
-      sum = sum + last;
-      if (sum == Dim(0))
-        throw Unimplemented(
-            StrCat("an extent of ", whole.ToString(), " is split into parts that are all empty"));
-      Ints codes(DimsOf(x).size(), 0);
-      codes[static_cast<std::size_t>(axis)] = sum.value();
-      x = node.Typed(ops::Reshape(x, codes));
-    }
-    return parts_of({.indices_or_sections = cuts, .axis = axis});
+    return SplitVariable(node, x, axis, std::move(given));
   }
-  if (!IsStatic(given))
-    throw Unimplemented(StrCat("an extent of ", whole.ToString(), " is split into parts of ",
-                               ir::ToText(given), "; they must be numbers"));
   Ints lengths = NumbersOf(given);
   const std::int64_t extent = whole.value();
   if (lengths.empty()) {
@@ -290,7 +298,7 @@ std::vector<Expr> Split(Node& node) {
   if (sum != Dim(extent) || static_cast<std::int64_t>(lengths.size()) != parts)
     throw InvalidArgument(StrCat("the parts [", StrJoin(lengths, ", "), "] do not make up the ",
                                  parts, " outputs of an extent of ", extent));
-  return parts_of({.indices_or_sections = cuts, .axis = axis});
+  return PartsOf(node, x, parts, {.indices_or_sections = cuts, .axis = axis});
 }
 
 std::vector<Expr> Gather(Node& node) {

@@ -21,12 +21,12 @@ namespace {
 
 constexpr std::int64_t kMaxWindow = 1 << 20;
 
-// A window of as many elements as a run says, in float64.
+// A window of as many elements as a run or its extents say, in float64.
 Expr WindowOfRun(const Node& node, bool is_periodic, double a0, double a1, double a2) {
   const auto real = [](double value) { return ops::Scalar(value, Float64); };
   const auto cosine = [&](const Expr& x) { return ir::Call::Make(ops::Known().cos, {x}); };
   const Expr size = node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(0), Ints{})), Int64));
-  const Expr places = node.Typed(Places(node.extents(), ExtentOf(node, size)));
+  const Expr places = node.Typed(Places(node.extents(), CountAt(node, 0)));
   const Expr n = ops::Subtract(node.Typed(ops::Cast(size, Float64)), real(is_periodic ? 0 : 1));
   const Expr turns =
       node.Typed(ops::Divide(ops::Cast(places, Float64), node.Typed(ops::Maximum(n, real(1)))));
@@ -38,7 +38,7 @@ Expr WindowOfRun(const Node& node, bool is_periodic, double a0, double a1, doubl
 // a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n); n is one less where both ends belong to the window.
 Converter CosineWindow(double a0, double a1, double a2) {
   return [=](Node& node) {
-    if (IsOfRun(node, 0)) {
+    if (DependsOnInputs(node.input(0))) {
       const DataType made = ToDataType(static_cast<int>(node.Int("output_datatype", 1)),
                                        "the attribute output_datatype");
       const bool is_periodic = node.Int("periodic", 1) != 0;

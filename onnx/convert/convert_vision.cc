@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tenon/onnx/convert/converters.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/ops/boxes/detector_attrs.h"
 #include "tenon/ops/boxes/vision_attrs.h"
 #include "tenon/ops/builders.h"
@@ -149,7 +150,8 @@ void AddVisionConverters(ConverterTable* table) {
   t["NonZero"] =
       Converter(NonZero).With({.other = "rank 1 and more; values decide the number of columns "
                                         "([shapes.md](shapes.md#extents-that-values-decide))"});
-  t["RoiAlign"] = Converter(RoiAlign).With({.other = "sampling_ratio up to 4096; not of float64"});
+  // A half has no number for each image of a large batch.
+  t["RoiAlign"] = InFloat32(RoiAlign).With({.other = "sampling_ratio up to 4096; not of float64"});
   t["Unique"] =
       Converter(Unique).With({.other = "values decide the number of elements "
                                        "([shapes.md](shapes.md#extents-that-values-decide))"});

@@ -61,9 +61,18 @@ Expr IntegerProduct(const Node& node, const QuantizedOperand& a, const Quantized
       });
 }
 
-Expr ScaledProduct(const Node& node, const Expr& product, const Expr& scale, const Expr& bias) {
-  const Expr y = ops::Multiply(ops::Cast(product, DataTypeOf(scale)), scale);
-  return node.Typed(bias ? ops::Add(y, bias) : y);
+Expr Widened(const Node& node, const Expr& scale) {
+  return DataTypeOf(scale).is_half() ? node.Typed(ops::Cast(scale, Float32)) : scale;
+}
+
+Expr ScaledProduct(const Node& node, const Expr& product, const Expr& a_scale, const Expr& b_scale,
+                   const Expr& bias) {
+  const Expr scale = node.Typed(ops::Multiply(Widened(node, a_scale), Widened(node, b_scale)));
+  Expr y = ops::Multiply(ops::Cast(product, DataTypeOf(scale)), scale);
+  if (bias) y = ops::Add(y, Widened(node, bias));
+  y = node.Typed(y);
+  const DataType type = DataTypeOf(a_scale);
+  return DataTypeOf(y) == type ? y : node.Typed(ops::Cast(y, type));
 }
 
 DynamicallyQuantized QuantizeDynamically(const Node& node, const Expr& x) {

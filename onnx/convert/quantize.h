@@ -22,8 +22,14 @@ struct QuantizedOperand {
 // each row, that of `b` one for each column of a matrix.
 Expr IntegerProduct(const Node& node, const QuantizedOperand& a, const QuantizedOperand& b);
 
-// An integer product times its scale, in the type of the scale, plus a bias unless that is null.
-Expr ScaledProduct(const Node& node, const Expr& product, const Expr& scale, const Expr& bias);
+// A float in float32 where it is a half, in whose range neither a product of two scales nor an
+// integer product need lie; else as it is.
+Expr Widened(const Node& node, const Expr& scale);
+
+// An integer product times the scales of its operands, plus a bias unless that is null. Rounded
+// once, to the type of the first scale.
+Expr ScaledProduct(const Node& node, const Expr& product, const Expr& a_scale, const Expr& b_scale,
+                   const Expr& bias);
 
 struct DynamicallyQuantized {
   Expr data, scale, zero_point;  // of uint8, float32 and uint8; typed

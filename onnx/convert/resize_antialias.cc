@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "tenon/ops/builders.h"
+#include "tenon/ops/known_ops.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -71,7 +72,7 @@ Expr AlongAxis(const Node& node, const Expr& x, std::size_t axis, const Antialia
   }
   const auto count = static_cast<std::int64_t>(taps);
   const Expr table = ir::Constant::Make(NDArray::FromVector({size, count}, places));
-  const DataType type = DataTypeOf(x), computed = type.is_float() ? type : Float32;
+  const DataType type = DataTypeOf(x), computed = type == Float64 ? Float64 : Float32;
   Shape by_axis(shape.size() + 1, 1);
   by_axis[axis] = size;
   by_axis[axis + 1] = count;
@@ -85,6 +86,13 @@ Expr AlongAxis(const Node& node, const Expr& x, std::size_t axis, const Antialia
 
 }  // namespace
 
+Expr AsElements(const Node& node, const Expr& sums, DataType type) {
+  if (DataTypeOf(sums) == type) return sums;
+  const Expr y =
+      type.is_float() ? sums : node.Typed(ir::Call::Make(ops::Known().nearbyint, {sums}));
+  return node.Typed(ops::Cast(y, type));
+}
+
 Expr Antialiased(const Node& node, const Expr& x, const AntialiasedResize& resize) {
   const Shape shape = ShapeOf(x);
   Expr y = x;
@@ -92,8 +100,7 @@ Expr Antialiased(const Node& node, const Expr& x, const AntialiasedResize& resiz
     if (resize.size[axis] != shape[axis] || resize.scale[axis] != 1)
       y = AlongAxis(node, y, axis, resize);
   }
-  const DataType type = DataTypeOf(x);
-  return DataTypeOf(y) == type ? y : node.Typed(ops::Cast(y, type));
+  return AsElements(node, y, DataTypeOf(x));
 }
 
 }  // namespace tenon::onnx_import

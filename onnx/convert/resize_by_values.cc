@@ -8,6 +8,7 @@
 
 #include "tenon/onnx/convert/known_extents.h"
 #include "tenon/onnx/convert/resize.h"
+#include "tenon/onnx/convert/resize_antialias.h"
 #include "tenon/onnx/convert/run_time_extent.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/image/resize_rules.h"
@@ -244,7 +245,7 @@ Expr Resampled(const Node& node, const Expr& x, std::vector<Resampling> all, con
   for (const Resampling& by : all) {
     y = resampler.Along(y, by, SizeOf(node, by.count, is_right, rule));
   }
-  return is_wide ? y : node.Typed(ops::Cast(y, type));
+  return AsElements(node, y, type);
 }
 
 // A product of floats as an int64. What is beyond all extents stays so.
@@ -346,7 +347,7 @@ Expr AntialiasedToSizes(const Node& node, const Expr& x, const Ints& axes,
       by.taps = 2 * Max(CeilDiv(reach * extent, size.value()), reach);
     y = resampler.Along(y, by, size);
   }
-  return is_wide ? y : node.Typed(ops::Cast(y, type));
+  return AsElements(node, y, type);
 }
 
 }  // namespace tenon::onnx_import

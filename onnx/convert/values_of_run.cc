@@ -1,6 +1,7 @@
 // A run is refused by a count below 0, which the numbers that count_up makes cannot have.
 #include "tenon/onnx/convert/values_of_run.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tenon/onnx/convert/known_extents.h"
@@ -54,6 +55,27 @@ Expr Resolved(const Node& node, std::size_t length, bool allowzero) {
   return node.Typed(ops::Where(is_rest, one_rest, given));
 }
 
+// Parts whose lengths follow from extents. The relation of the reshape compares their sum with the
+// extent.
+std::vector<Expr> PartsOfExtents(const Node& node, std::int64_t axis,
+                                 const std::vector<Dim>& lengths) {
+  const Expr& x = node.input(0);
+  Dim sum = 0;
+  for (const Dim& length : lengths) sum = sum + length;
+  std::vector<Dim> shape = DimsOf(x);
+  shape[static_cast<std::size_t>(axis)] = sum;
+  const Expr whole = node.Typed(ReshapeTo(node.extents(), x, shape));
+  std::vector<Expr> parts;
+  Dim begin = 0;
+  for (const Dim& length : lengths) {
+    Expr places = node.Typed(Places(node.extents(), length));
+    if (!(begin == Dim(0))) places = node.Typed(ops::Add(places, ValueOfCount(node, begin)));
+    parts.push_back(node.Typed(ops::Take(whole, places, {.axis = axis})));
+    begin = begin + length;
+  }
+  return parts;
+}
+
 }  // namespace
 
 bool IsOfRun(const Node& node, std::size_t input) {
@@ -92,6 +114,13 @@ Expr ReshapedByValues(const Node& node, bool allowzero) {
   return node.Typed(ReshapeTo(node.extents(), x, target));
 }
 
+Dim CountAt(const Node& node, std::size_t input) {
+  const Expr& value = node.input(input);
+  const std::optional<std::vector<Dim>> known = DimsOfValue(value);
+  if (known && known->size() == 1) return (*known)[0];
+  return ExtentOf(node, node.Typed(ops::Reshape(value, Ints{})));
+}
+
 std::vector<Expr> SplitByValues(const Node& node, std::int64_t axis) {
   const Expr& x = node.input(0);
   const std::vector<Dim> known = *PartOfValue(node.input(1));
@@ -101,6 +130,7 @@ std::vector<Expr> SplitByValues(const Node& node, std::int64_t axis) {
   // There is nothing to take from, and so nothing to compare with.
   if (DimsOf(x)[static_cast<std::size_t>(axis)] == Dim(0))
     return std::vector<Expr>(known.size(), x);
+  if (std::ranges::none_of(known, &Dim::is_any)) return PartsOfExtents(node, axis, known);
   const std::string rule = StrCat("whose lengths must add up to the extent of axis ", axis);
   std::vector<Expr> parts;
   Expr start = Integer(0);

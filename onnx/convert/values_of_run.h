@@ -19,8 +19,12 @@ bool IsOfRun(const Node& node, std::size_t input);
 // does not keep the number of elements.
 Expr ReshapedByValues(const Node& node, bool allowzero);
 
-// Input 0 split along the axis into parts of the lengths at input 1. A run is refused whose lengths
-// do not add up to the extent.
+// The one number at an input as an extent: a number, an expression of variables, or a new variable
+// for one that only a run knows.
+Dim CountAt(const Node& node, std::size_t input);
+
+// Input 0 split along the axis into parts of the lengths at input 1, of which there is a known
+// number. A run is refused whose lengths do not add up to the extent.
 std::vector<Expr> SplitByValues(const Node& node, std::int64_t axis);
 
 // What `make` gives for the axis that a run says, an integer in [-rank, rank); a run with another

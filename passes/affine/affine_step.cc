@@ -76,14 +76,18 @@ double LargestOf(const std::vector<double>& scale) {
   return largest;
 }
 
+bool HasDenormals(const std::vector<double>& scale, DataType dtype) {
+  const double least =
+      dtype == Float32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+  return std::any_of(scale.begin(), scale.end(),
+                     [&](double v) { return v != 0 && std::fabs(v) < least; });
+}
+
 bool Affine::FitsIn(DataType dtype) const {
   const auto fits = [&](double v) {
     return dtype == Float32 ? std::isfinite(static_cast<float>(v)) : std::isfinite(v);
   };
-  const double least =
-      dtype == Float32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
-  const double largest = LargestOf(scale);
-  return (largest == 0 || largest >= least) && std::all_of(scale.begin(), scale.end(), fits) &&
+  return !HasDenormals(scale, dtype) && std::all_of(scale.begin(), scale.end(), fits) &&
          std::all_of(shift.begin(), shift.end(), fits);
 }
 

@@ -20,8 +20,7 @@ struct Affine {
   // composition would not.
   bool Cancels(const Affine& inner, DataType dtype) const;
   bool IsFinite() const;
-  // Whether the type holds all of it, when it is rounded. A scale of which all becomes zero is not
-  // held.
+  // Whether the type holds all of it, when it is rounded. A factor that becomes zero is not held.
   bool FitsIn(DataType dtype) const;
   // Drops a scale of ones and a shift of zeros.
   void Normalize();
@@ -38,6 +37,8 @@ std::optional<Affine> ReadAffine(const ir::CallNode& call, std::size_t side,
 
 // The largest magnitude; 0 for none.
 double LargestOf(const std::vector<double>& scale);
+// Whether a factor other than 0 is too small to be a normal number of the type.
+bool HasDenormals(const std::vector<double>& scale, DataType dtype);
 // The elementwise products; an empty vector stands for all ones.
 std::vector<double> Times(const std::vector<double>& a, const std::vector<double>& b);
 // A constant with one value per channel that broadcasts along `axes` of a value of `type`; a scalar

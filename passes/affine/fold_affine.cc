@@ -37,11 +37,13 @@ using ExprTable = std::unordered_map<Expr, T, ir::ExprHash>;
 constexpr char kBeyondType[] = "a scale or a shift would be beyond the range of its type";
 
 // Elements of a weight that become zero matter little beside others that do not. Where the scale
-// itself is so small, they are what the result is made of.
+// itself is so small, they are what the result is made of. So they are in a channel whose factor is
+// no normal number.
 constexpr double kSmallScale = 0x1p-40;
-std::optional<std::string> LostBy(const ScaleLosses& losses, const std::vector<double>& scale) {
+std::optional<std::string> LostBy(const ScaleLosses& losses, const std::vector<double>& scale,
+                                  DataType dtype) {
   if (losses.has_overflow) return "the scaled weight is beyond the range of its type";
-  if (losses.flushed > 0 && LargestOf(scale) < kSmallScale)
+  if (losses.flushed > 0 && (LargestOf(scale) < kSmallScale || HasDenormals(scale, dtype)))
     return "the scaled weight is too small for its type";
   return std::nullopt;
 }
@@ -229,7 +231,7 @@ class BackwardFolder : public Folder {
     if (tail.has_constant_weight && !inner.scale.empty()) {
       WeightScale scale{*WeightOf(before), *ChannelAxesOf(before), std::move(inner.scale), {}};
       const ScaleLosses losses = LossesOf(scale);
-      if (const auto lost = LostBy(losses, scale.out)) {
+      if (const auto lost = LostBy(losses, scale.out, dtype)) {
         Refuse(*original.As<CallNode>(), StrCat("after ", before.op()->name), *lost);
         return std::nullopt;
       }
@@ -353,7 +355,7 @@ class ForwardFolder : public Folder {
     // A shift that was divided by the scale comes back by the weight alone.
     if (is_divided && losses.flushed > 0)
       return refuse("a shift cannot pass a scale for which the weight is too small to be normal");
-    if (const auto lost = LostBy(losses, scale.in)) return refuse(*lost);
+    if (const auto lost = LostBy(losses, scale.in, weight->dtype())) return refuse(*lost);
     report_->flushed += losses.flushed;
     ++report_->folded;
 

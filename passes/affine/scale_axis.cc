@@ -1,6 +1,7 @@
 #include "tenon/passes/affine/scale_axis.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "tenon/ops/builders.h"
@@ -57,7 +58,10 @@ bool Meets(const Expr& scale, const ScaleMessage& message) {
   if (!message.require_positive && !message.require_nonzero) return true;
   const auto* constant = scale.As<ir::ConstantNode>();
   if (constant == nullptr) return false;
-  const auto meets = [&](auto v) { return message.require_positive ? v > 0 : v < 0 || v > 0; };
+  // Kernels take a denormal scale for 0. By an infinite one nothing can be divided.
+  const auto meets = [&](auto v) {
+    return std::isnormal(v) && (v > 0 || !message.require_positive);
+  };
   if (constant->data.dtype() == Float32) return AllOf<float>(constant->data, meets);
   if (constant->data.dtype() == Float64) return AllOf<double>(constant->data, meets);
   return false;

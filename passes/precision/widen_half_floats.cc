@@ -57,7 +57,7 @@ class Widener {
     if (sums == nullptr) return rebuilt;
     // All operands have one type.
     const DataType type = TypeOf(original.As<CallNode>()->args[0]);
-    if (!type.is_half()) return rebuilt;
+    if (!type.is_half()) return WithWideResult(original, rebuilt);
     const bool keeps_operands = *sums == ops::HalfSums::kOfProducts && type == BFloat16;
     if (keeps_operands && !TypeOf(original).is_half()) return rebuilt;
     std::vector<Expr> operands;
@@ -68,6 +68,16 @@ class Widener {
   }
 
  private:
+  // Of other operands, where the attributes alone name a half type.
+  static Expr WithWideResult(const Expr& original, const Expr& rebuilt) {
+    if (!TypeOf(original).is_half()) return rebuilt;
+    const auto& call = *rebuilt.As<CallNode>();
+    const attrs::Attrs widened = Widened(call.attrs, false);
+    if (widened == call.attrs) return rebuilt;
+    const Expr sum = InferCall(ir::Call::Make(call.callee, call.args, widened, call.span));
+    return InferCall(ops::Cast(sum, TypeOf(original)));
+  }
+
   Expr Wide(const Expr& e) {
     const auto [found, is_new] = wide_.try_emplace(e);
     if (!is_new) return found->second;

@@ -37,6 +37,10 @@ std::optional<Shape> StaticShapeOf(const ir::Type& type) {
   return shape;
 }
 
+// The most operators that are made anew for a reader of a value of several ones. Each place in a
+// chain may have a reader.
+constexpr std::size_t kMaxMoves = 64;
+
 class Rewriter {
  public:
   Rewriter() {
@@ -150,14 +154,14 @@ class Rewriter {
       integers = rounded->integers;
       most += MostOf(integers);
       error += rounded->error;
-    } else if (const QuantizedForm* other = Form(bias); other != nullptr && other->dtype == Int32 &&
-                                                        other->is_centered() &&
-                                                        HasScalesOf(form, *other)) {
+    } else {
+      const QuantizedForm* other = Form(bias);
+      if (other == nullptr || other->dtype != Int32 || !other->is_centered()) return std::nullopt;
+      const auto distance = DistanceOfScales(form, *other);
+      if (!distance) return std::nullopt;
       integers = ops::Reshape(other->data, {-1});
       most += other->most;
-      error += other->error;
-    } else {
-      return std::nullopt;
+      error += other->error + other->most * *distance;
     }
     if (most >= QuantizedForm::kInt32End) return std::nullopt;
     const auto trailing = static_cast<std::int64_t>(shape.size()) - 1 - axis;
@@ -199,19 +203,24 @@ class Rewriter {
 
   // --- what qnn.quantize asks for
 
+  static bool MayBecome(const QuantizedForm& form, const QuantizedForm& target) {
+    return form.IsWithinHalfQuantumOf(target) && form.HasFactorTo(target);
+  }
+
   // The integers of `e` with the parameters of `target`, where they can be computed without
   // floating point. Moves and clips of a value that is made of several ones are done after it.
   std::optional<Expr> Quantized(const Expr& e, const QuantizedForm& target) const {
     const QuantizedForm* known = Form(e);
-    if (known != nullptr && known->SameParameters(target)) return known->data;
+    if (known != nullptr && known->SameParameters(target) && known->error <= 1) return known->data;
     // qnn.requantize gives one scale.
-    if (!target.is_single() || (known != nullptr && !known->IsWithinHalfQuantumOf(target)))
+    if (!target.is_single() || (known != nullptr && !MayBecome(*known, target)))
       return std::nullopt;
     if (known != nullptr) return Requantize(*known, target);
     std::vector<Expr> moves;
     Expr at = e;
     const auto* call = at.As<CallNode>();
-    while (call != nullptr && !call->args.empty() && MovingRule(call->callee) != nullptr) {
+    while (call != nullptr && !call->args.empty() && MovingRule(call->callee) != nullptr &&
+           moves.size() < kMaxMoves) {
       moves.push_back(at);
       at = call->args[0];
       call = at.As<CallNode>();
@@ -241,8 +250,7 @@ class Rewriter {
       std::vector<Expr> fields;
       std::vector<ops::QnnParameters> parameters;
       for (const QuantizedForm* form : *forms) {
-        if (form->dtype != target.dtype || !form->IsWithinHalfQuantumOf(target))
-          return std::nullopt;
+        if (form->dtype != target.dtype || !MayBecome(*form, target)) return std::nullopt;
         fields.push_back(form->data);
         parameters.push_back(form->Parameters());
       }
@@ -258,6 +266,13 @@ class Rewriter {
         a->dtype != target.dtype || b->dtype != target.dtype || a->error > kOfRounding ||
         b->error > kOfRounding)
       return std::nullopt;
+    // What was rounded off of the operands, as numbers.
+    double off_a = a->error * a->scale[0], off_b = b->error * b->scale[0];
+    if (!adds && !subtracts) {
+      off_a *= b->LargestNumber() + off_b;
+      off_b *= a->LargestNumber();
+    }
+    if (off_a + off_b > target.scale[0] / 2) return std::nullopt;
     const auto make = adds ? ops::QnnAdd : subtracts ? ops::QnnSubtract : ops::QnnMul;
     return make(a->data, b->data, a->Parameters(), b->Parameters(), target.Parameters(), {});
   }

@@ -24,19 +24,21 @@ std::optional<std::size_t> AxisOf(const Shape& shape, std::size_t rank) {
   return axis ? axis : std::optional(rank - 1);
 }
 
-bool HasScalesOf(const QuantizedForm& form, const QuantizedForm& bias) {
-  if (bias.scale.size() != 1 && bias.scale.size() != form.scale.size()) return false;
+std::optional<double> DistanceOfScales(const QuantizedForm& form, const QuantizedForm& bias) {
+  if (bias.scale.size() != 1 && bias.scale.size() != form.scale.size()) return std::nullopt;
+  double distance = 0;
   for (std::size_t c = 0; c < form.scale.size(); ++c) {
     const double scale = bias.scale[bias.is_single() ? 0 : c];
-    if (std::fabs(scale - form.scale[c]) > kSameScale * form.scale[c]) return false;
+    distance = std::max(distance, std::fabs(scale - form.scale[c]) / form.scale[c]);
   }
-  return true;
+  return distance <= kSameScale ? std::optional(distance) : std::nullopt;
 }
 
 std::optional<RoundedNumbers> RoundedBias(const QuantizedForm& form, const NDArray& bias) {
   if (bias.dtype() != Float32) return std::nullopt;
   const auto count = static_cast<std::size_t>(bias.size());
-  if (!form.is_single() && count != form.scale.size() && count != 1) return std::nullopt;
+  if (count == 0 || (!form.is_single() && count != form.scale.size() && count != 1))
+    return std::nullopt;
   const std::size_t channels = std::max(count, form.scale.size());
   NDArray rounded = NDArray::Empty({static_cast<std::int64_t>(channels)}, Int32);
   double error = 0;

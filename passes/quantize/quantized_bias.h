@@ -19,8 +19,9 @@ struct RoundedNumbers {
 // single element, nothing when there are several axes.
 std::optional<std::size_t> AxisOf(const Shape& shape, std::size_t rank);
 
-// Whether a bias of that form has the scales of `form`, or one for all.
-bool HasScalesOf(const QuantizedForm& form, const QuantizedForm& bias);
+// How far the scales of a bias, or its one scale, are from those of `form`, relative to these.
+// Nothing if they are others.
+std::optional<double> DistanceOfScales(const QuantizedForm& form, const QuantizedForm& bias);
 
 // Nothing where the sums may not fit, and for a bias of another type or size.
 std::optional<RoundedNumbers> RoundedBias(const QuantizedForm& form, const NDArray& bias);

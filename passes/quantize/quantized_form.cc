@@ -9,6 +9,7 @@
 #include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/pool/pool_attrs.h"
+#include "tenon/ops/pool/pool_rules.h"
 #include "tenon/ops/quantize/qnn_attrs.h"
 #include "tenon/ops/shape/transform_attrs.h"
 #include "tenon/ops/shape_rules.h"
@@ -28,14 +29,16 @@ std::optional<std::vector<double>> Floats(const Expr& e) {
   return std::vector<double>(first, first + constant->data.size());
 }
 
+// Kernels take a denormal scale for 0.
+bool IsScale(double value) { return value > 0 && std::isnormal(static_cast<float>(value)); }
+
 // Scale and zero point from the arguments 1 and 2.
 std::optional<QuantizedForm> ParametersOf(const CallNode& call, DataType dtype, std::int64_t axis,
                                           const Shape& shape) {
   const auto scale = Floats(call.args[1]);
   const auto zero_point = Integers(call.args[2]);
   if (!scale || !zero_point || scale->empty() || zero_point->empty()) return std::nullopt;
-  const auto positive = [](double s) { return s > 0 && std::isfinite(s); };
-  if (!std::all_of(scale->begin(), scale->end(), positive)) return std::nullopt;
+  if (!std::all_of(scale->begin(), scale->end(), IsScale)) return std::nullopt;
   QuantizedForm form{.data = {},
                      .dtype = dtype,
                      .shape = shape,
@@ -102,6 +105,17 @@ std::optional<QuantizedForm> Move(const CallNode& call, const QuantizedForm& for
   return form.With(CallOver(call, form.data), shape);
 }
 
+// Of no elements, the extremum of floats is infinite, and that of integers is the end of their
+// type, which stands for some number.
+bool IsOfNoElements(const QuantizedForm& form, const Shape& shape) {
+  return NumElements(form.shape) == 0 && NumElements(shape) != 0;
+}
+
+std::optional<QuantizedForm> Extremum(const CallNode& call, const QuantizedForm& form,
+                                      const Shape& shape) {
+  return IsOfNoElements(form, shape) ? std::nullopt : Move(call, form, shape);
+}
+
 std::optional<QuantizedForm> Transpose(const CallNode& call, const QuantizedForm& form,
                                        const Shape& shape) {
   QuantizedForm moved = form.With(CallOver(call, form.data), shape);
@@ -126,10 +140,31 @@ std::optional<QuantizedForm> Window(const CallNode& call, const QuantizedForm& f
   return form.With(CallOver(call, form.data), shape);
 }
 
-template <typename AttrsType>
-std::optional<QuantizedForm> WindowOf(const CallNode& call, const QuantizedForm& form,
-                                      const Shape& shape) {
-  return Window(call, form, shape, call.attrs.As<AttrsType>().layout);
+// Whether every window surely has an element of the data, not only padding.
+bool MeetsData(const ops::MaxPool2DAttrs& attrs) {
+  const ops::PoolRules rules = ops::PoolRulesOf(attrs);
+  for (std::size_t d = 0; d < rules.dims; ++d) {
+    const std::int64_t step = attrs.ceil_mode ? rules.strides[d] : 1;
+    // Dilated taps may lie around the data.
+    const bool is_plain = rules.dilation[d] == 1 || rules.size[d] == 1 ||
+                          (rules.before[d] == 0 && rules.after[d] == 0 && !attrs.ceil_mode);
+    if (!is_plain || rules.before[d] >= rules.size[d] || rules.after[d] > rules.size[d] - step)
+      return false;
+  }
+  return true;
+}
+
+std::optional<QuantizedForm> MaxPool(const CallNode& call, const QuantizedForm& form,
+                                     const Shape& shape) {
+  const auto& attrs = call.attrs.As<ops::MaxPool2DAttrs>();
+  if (IsOfNoElements(form, shape) || !MeetsData(attrs)) return std::nullopt;
+  return Window(call, form, shape, attrs.layout);
+}
+
+std::optional<QuantizedForm> GlobalMaxPool(const CallNode& call, const QuantizedForm& form,
+                                           const Shape& shape) {
+  if (IsOfNoElements(form, shape)) return std::nullopt;
+  return Window(call, form, shape, call.attrs.As<ops::GlobalPool2DAttrs>().layout);
 }
 
 std::optional<QuantizedForm> Pad(const CallNode& call, const QuantizedForm& form,
@@ -198,7 +233,9 @@ std::optional<QuantizedForm> Clip(const CallNode& call, const QuantizedForm& for
 // division drops is less than one of the result, whose quantum is as many times smaller.
 std::optional<QuantizedForm> Mean(const CallNode& call, const QuantizedForm& form,
                                   const Shape& shape) {
-  if (!form.is_single() || !form.is_byte()) return std::nullopt;
+  // A zero point far outside of bytes makes differences that int32 may not hold.
+  if (!form.is_single() || !form.is_byte() || std::abs(form.zero_point[0]) > 256)
+    return std::nullopt;
   std::int64_t terms = NumElements(form.shape) / std::max<std::int64_t>(1, NumElements(shape));
   if (call.callee == ops::Known().avg_pool2d) {
     const auto& pool = call.attrs.As<ops::AvgPool2DAttrs>().pool_size;
@@ -206,16 +243,17 @@ std::optional<QuantizedForm> Mean(const CallNode& call, const QuantizedForm& for
   }
   std::int64_t factor = 256;
   while (factor > 8 && terms > (std::int64_t{1} << 22) / factor) factor /= 2;
-  if (factor == 8) return std::nullopt;
+  const double scale = form.scale[0] / static_cast<double>(factor);
+  if (factor == 8 || !IsScale(scale)) return std::nullopt;
   Expr data = ops::Cast(form.data, Int32);
   if (!form.is_centered())
     data = ops::Subtract(data, ops::Scalar(static_cast<double>(form.zero_point[0]), Int32));
   data = ops::Multiply(data, ops::Scalar(static_cast<double>(factor), Int32));
   QuantizedForm mean = form.With(CallOver(call, data), shape);
   mean.dtype = Int32;
-  mean.scale[0] /= static_cast<double>(factor);
+  mean.scale[0] = scale;
   mean.zero_point[0] = 0;
-  mean.error = 1;
+  mean.error = 1 + form.error * static_cast<double>(factor);
   mean.most = 512.0 * static_cast<double>(factor);  // a byte and its zero point
   return mean;
 }
@@ -223,12 +261,13 @@ std::optional<QuantizedForm> Mean(const CallNode& call, const QuantizedForm& for
 Rules MakeMovingRules() {
   const auto& known = ops::Known();
   Rules rules;
-  for (const Expr& op : {known.reshape, known.squeeze, known.expand_dims, known.strided_slice,
-                         known.batch_flatten, known.broadcast_to, known.take, known.tile,
-                         known.reverse, known.copy, known.max, known.min})
+  for (const Expr& op :
+       {known.reshape, known.squeeze, known.expand_dims, known.strided_slice, known.batch_flatten,
+        known.broadcast_to, known.take, known.tile, known.reverse, known.copy})
     rules.emplace(op, Move);
-  rules.emplace(known.max_pool2d, WindowOf<ops::MaxPool2DAttrs>);
-  rules.emplace(known.global_max_pool2d, WindowOf<ops::GlobalPool2DAttrs>);
+  for (const Expr& op : {known.max, known.min}) rules.emplace(op, Extremum);
+  rules.emplace(known.max_pool2d, MaxPool);
+  rules.emplace(known.global_max_pool2d, GlobalMaxPool);
   rules.emplace(known.transpose, Transpose);
   rules.emplace(known.pad, Pad);
   rules.emplace(known.relu, Relu);
@@ -255,6 +294,22 @@ bool QuantizedForm::SameParameters(const QuantizedForm& other) const {
 bool QuantizedForm::IsWithinHalfQuantumOf(const QuantizedForm& target) const {
   return std::all_of(scale.begin(), scale.end(),
                      [&](double own) { return error * own <= target.scale[0] / 2; });
+}
+
+bool QuantizedForm::HasFactorTo(const QuantizedForm& target) const {
+  return std::all_of(scale.begin(), scale.end(), [&](double own) {
+    return std::isfinite(static_cast<float>(own) / static_cast<float>(target.scale[0]));
+  });
+}
+
+double QuantizedForm::LargestNumber() const {
+  double largest = 0;
+  for (std::size_t c = 0; c < scale.size(); ++c) {
+    const auto zero = static_cast<double>(zero_point[c]);
+    largest =
+        std::max(largest, scale[c] * std::max(HighestOf(dtype) - zero, zero - LowestOf(dtype)));
+  }
+  return largest;
 }
 
 ops::QnnParameters QuantizedForm::Parameters() const {

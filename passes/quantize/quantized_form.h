@@ -34,6 +34,10 @@ struct QuantizedForm {
   // Whether what was rounded off is no more than half a quantum of `target`, which has one scale.
   // After rounding, the two then differ by at most one quantum.
   bool IsWithinHalfQuantumOf(const QuantizedForm& target) const;
+  // Whether float32 holds the factor to the scale of `target`, as qnn.requantize wants it.
+  bool HasFactorTo(const QuantizedForm& target) const;
+  // The largest magnitude that the type allows.
+  double LargestNumber() const;
   bool SameParameters(const QuantizedForm& other) const;
   ops::QnnParameters Parameters() const;
   // The same parameters for other data.

@@ -102,9 +102,13 @@ std::optional<QuantizedForm> ProductForm(const CallNode& call, const QuantizedFo
                      .zero_point = std::vector<std::int64_t>(b.scale.size(), 0),
                      .axis = result_axis,
                      .most = most};
-  // Rounded as the factor of a float32 product is.
-  for (double& scale : sums.scale)
-    scale = static_cast<float>(scale) * static_cast<float>(a.scale[0]);
+  // Rounded as the factor of a float32 product is. The products of numbers may be normal where that
+  // of their scales is not.
+  for (double& scale : sums.scale) {
+    const float product = static_cast<float>(scale) * static_cast<float>(a.scale[0]);
+    if (!std::isnormal(product)) return std::nullopt;
+    scale = product;
+  }
   return sums;
 }
 

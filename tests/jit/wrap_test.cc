@@ -53,6 +53,17 @@ INSTANTIATE_TEST_SUITE_P(
                const Expr large = x * std::int64_t{4294967298};
                return large + 1 > large;
              }},
+        Case{"ASumThatIsLeftOfAQuotient",
+             [](const Expr& x, const Expr&) {
+               constexpr std::int64_t kMost = std::int64_t{1} << 62;
+               const Expr large = x * (std::int64_t{1} << 32);
+               return te::FloorDiv(te::Clamp(large, 0, kMost) + te::Clamp(large, 1, kMost) - kMost,
+                                   4);
+             }},
+        Case{"AQuotientByANegativeAndARemainder",
+             [](const Expr& x, const Expr&) {
+               return te::FloorDiv(x, -4) * -2 + te::FloorMod(te::FloorDiv(x, 2), -2);
+             }},
         Case{"AProductOfAVariable",
              [](const Expr&, const Expr& i) { return i * (std::int64_t{1} << 62) > 0; }}),
     [](const auto& info) { return info.param.name; });

@@ -131,6 +131,17 @@ TEST_F(MicrosoftTest, AFusedGemmScalesBeforeTheActivation) {
   ExpectSame();
 }
 
+TEST_F(MicrosoftTest, AnActivationMayHaveItsSecondParameterAlone) {
+  Floats("x", {3, 6});
+  FloatConstant("w", {6, 8});
+  NodeProto& fused = Fused("FusedGemm", {"x", "w"});
+  SetString(fused, "activation", "HardSigmoid");
+  SetFloat(fused, "activation_beta", 0.25F);
+  Plain("Gemm", {"x", "w"}, "g");
+  SetFloat(Plain("HardSigmoid", {"g"}), "beta", 0.25F);
+  ExpectSame();
+}
+
 TEST_F(MicrosoftTest, AFusedProductTransposesAndScales) {
   Floats("a", {2, 5, 4});
   Floats("b", {2, 6, 5});

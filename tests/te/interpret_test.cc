@@ -49,6 +49,20 @@ TEST(InterpretTest, SymbolicExtentsComeFromTheInputs) {
             10);
 }
 
+TEST(InterpretTest, AxesOfNegativeExtentsHaveNoTerms) {
+  const Var n("n");
+  const Tensor a = Placeholder({n}, Int32, "a");
+  const IterVar k = ReduceAxis(0, n - 4), l = ReduceAxis(0, n - 3);
+  const Tensor s = Compute(
+      {},
+      [&](const std::vector<Var>&) {
+        return Sum(a(k.var) + a(l.var), {k, l});
+      },
+      "s");
+  const NDArray two = NDArray::FromVector<std::int32_t>({2}, {5, 7});
+  EXPECT_EQ(*Interpret({s}, {{a, two}})[0].data<std::int32_t>(), 0);
+}
+
 TEST(InterpretTest, FloatsAreRoundedAfterEachOperation) {
   const Tensor a = Placeholder({1}, Float32, "a");
   const Tensor b = Compute(

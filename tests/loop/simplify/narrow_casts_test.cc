@@ -70,6 +70,8 @@ TEST(NarrowCastsTest, WhatMayNotFitStaysWide) {
   EXPECT_EQ(Narrowed(wide(x) + wide(y), UInt8), "no") << "a code generator narrows it";
   EXPECT_EQ(Narrowed(Min(wide(x), wide(y)), Float32), "no");
   EXPECT_EQ(Narrowed(Min(Cast(UInt64, x), IntImm(UInt64, -1)), Int8), "no");
+  EXPECT_EQ(Narrowed(Min(Cast(Int64, s), INT64_MIN), Int8), "no");
+  EXPECT_EQ(Narrowed(Max(Cast(Int64, s), INT64_MAX), Int8), "no");
 }
 
 // Whether `e` has the value in integers without bound, and all its parts fit their types.

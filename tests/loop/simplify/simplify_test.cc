@@ -107,6 +107,11 @@ INSTANTIATE_TEST_SUITE_P(
              "(floormod((k + (n * 8)), 24) * 2)"},
         Case{"ARemainderOfAnotherQuotientDoesNot", FloorMod(FloorDiv(k, 4), 3) * 8 + FloorMod(k, 8),
              "((floormod(floordiv(k, 4), 3) * 8) + floormod(k, 8))"},
+        Case{"AQuotientOfAQuotientRejoins", FloorDiv(k, 4) * 2 + FloorMod(FloorDiv(k, 2), 2),
+             "floordiv(k, 2)"},
+        Case{"AQuotientByANegativeIsNoQuotientOfAQuotient",
+             FloorDiv(k, -4) * -2 + FloorMod(FloorDiv(k, 2), -2),
+             "((floordiv(k, -4) * -2) + floormod(floordiv(k, 2), -2))"},
         Case{"OtherFactorsDoNotRejoin", FloorDiv(k, 8) * 4 + FloorMod(k, 8),
              "((floordiv(k, 8) * 4) + floormod(k, 8))"},
         Case{"WhatCannotCarryLeavesAQuotient", FloorDiv(k * 20 + i, 60), "floordiv(k, 3)"},
@@ -419,6 +424,19 @@ TEST(SimplifySymbolicTest, LoopsToExtentsOfVariablesDecideBounds) {
   EXPECT_NE(InFusedLoop(FloorDiv(f, w) < h - 1), always);
   EXPECT_NE(InFusedLoop(FloorDiv(f, h) < h), always);
   EXPECT_NE(InFusedLoop(f < w), always);
+}
+
+// What such loops tell of a quotient or a minimum holds where its operands do not wrap around.
+TEST(SimplifySymbolicTest, OperandsOfDataThatWrapAroundDecideNothing) {
+  const Expr x = Load(Buffer::Make("x", Int64, {h * w}), {f}),
+             y = Load(Buffer::Make("y", Int64, {h * w}), {f}),
+             word = Cast(Int64, Load(Buffer::Make("word", Int32, {h * w}), {f}));
+  const std::string always = InFusedLoop(True());
+  EXPECT_NE(InFusedLoop(Min(x, y - 1) < y), always);
+  EXPECT_NE(InFusedLoop(Max(x, y + 1) > y), always);
+  EXPECT_NE(InFusedLoop(FloorDiv(y * 2, 2) <= y), always);
+  EXPECT_NE(InFusedLoop(f * Max(y, 0) <= h * w * Max(y, 0)), always);
+  EXPECT_EQ(InFusedLoop(Min(x, word - 1) < word), always);
 }
 
 // The rest of a line in tiles of 6 is no whole tile.

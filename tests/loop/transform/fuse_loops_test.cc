@@ -107,6 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"WhatLiesBetweenReadsWhatIsStored",
              Seq({fill, To(out, 0, From(row, 64)), start, add})},
         Case{"WhatLiesBetweenWritesWhatIsRead", Seq({fill, To(in, 64, Lanes(0)), start, add})},
+        Case{"ACopyOfItReadsWhatALaterIterationStores",
+             Seq({fill, Loop(i, 4, To(out, i * 16, From(row, i * 16 + 48))), start, add})},
         Case{"AFunctionLiesBetween",
              Seq({fill, Evaluate(ExternCall(Int32, "touch", {Address(row)})), start, add})},
         Case{"APlaceThatMayBeAny",

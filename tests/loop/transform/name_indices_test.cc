@@ -50,6 +50,15 @@ TEST(NameIndicesTest, QuotientsByAnExtentAndSomethingMoreAreNamed) {
   EXPECT_THAT(text(w - 1), Not(HasSubstr("let")));
 }
 
+TEST(NameIndicesTest, TermsOfVariablesOfOneNameDoNotShareOne) {
+  const Var other("i");
+  const Stmt stores = Seq({StoreAt(Min(i + j, n) * w), StoreAt(Min(other + j, n) * w)});
+  const Stmt loops =
+      For(i, 0, n, ForKind::kSerial,
+          For(other, 0, n, ForKind::kSerial, For(j, 0, w, ForKind::kSerial, stores)));
+  EXPECT_THAT(Print(NameIndices(loops)), HasSubstr("let at_1"));
+}
+
 TEST(NameIndicesTest, EqualTermsShareAName) {
   const Stmt loops =
       For(i, 0, n, ForKind::kSerial, Seq({StoreAt(i * w), StoreAt(i * w + 1), StoreAt(i * w + 2)}));

@@ -154,6 +154,12 @@ TEST(HoistTest, AConditionOnDataStays) {
   EXPECT_EQ(text, "for i in [0, 8) {\n  if (in[j] > 0) {\n    out[i] = 1\n  }\n}\n");
 }
 
+// It holds for 0, 2 and 3: twice 2^62 is the lowest number.
+TEST(HoistTest, AConditionThatWrapsAroundStays) {
+  const Stmt loop = Loop(i, 4, If(i * (std::int64_t{1} << 62) < 5, Store(out, 1, {i})));
+  EXPECT_EQ(Print(HoistGuards(loop)), Print(loop));
+}
+
 TEST(HoistTest, ABranchWithElseStays) {
   const Stmt loop = Loop(i, 8, If(i < n, Store(out, 1, {i}), Store(out, 2, {i})));
   EXPECT_TRUE(HoistGuards(loop) == loop);

@@ -205,5 +205,23 @@ TEST(AnyAntialiasTest, WhatIsNotSupportedIsNamed) {
               AllOf(HasSubstr("smaller (Resize)"), HasSubstr("the coordinates wide")));
 }
 
+// Weights add up to 1 but for roundings.
+TEST(AnyAntialiasTest, IntegersAreTheNearestOnes) {
+  for (const Filter& f : kFilters) {
+    SCOPED_TRACE(StrCat(f.is_cubic, f.excludes, f.coordinates));
+    Model model(18);
+    NamedInput(model, "x", {"h", "w"}, TensorProto::UINT8).Integers("sizes", {10, 6}).Output("y");
+    AddResize(model, {"x", "", "", "sizes"}, f);
+    std::vector<runtime::Inputs> runs;
+    for (const Shape& shape : {Shape{31, 16}, {11, 7}, {5, 31}})
+      runs.push_back({{"x", NDArray::FromVector(
+                                shape, std::vector<std::uint8_t>(
+                                           static_cast<std::size_t>(NumElements(shape)), 255))}});
+    for (const auto& result : ExpectRightForAll(model, runs, true)) {
+      for (const std::uint8_t value : result[0].ToVector<std::uint8_t>()) EXPECT_EQ(value, 255);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

@@ -171,5 +171,34 @@ TEST(AnyExtentTest, IndicesThatReachBeyondTheDataAreRefused) {
               HasSubstr("axis 0 has 2 elements, fewer than the 3 of shape_like"));
 }
 
+TEST(AnyExtentTest, ADepthMayBeAnExtent) {
+  for (const std::int64_t axis : {-1, 0, 1}) {
+    Model model;
+    NamedInput(NamedInput(model, "x", {"n", "2"}, TensorProto::INT64), "like", {"d"}).Output("y");
+    model.Constant("values", NDArray::FromVector<float>({2}, {-2, 5}));
+    model.Node("Shape", {"like"}, {"depth"});
+    SetInt(model.Node("OneHot", {"x", "depth", "values"}, {"y"}), "axis", axis);
+    const auto run = [](const Ints& places, std::int64_t depth) {
+      const auto rows = static_cast<std::int64_t>(places.size()) / 2;
+      return runtime::Inputs{{"x", NDArray::FromVector({rows, 2}, places)},
+                             {"like", Random({depth}, 1)}};
+    };
+    ExpectRightForAll(model, {run({0, 2}, 3), run({-1, 5, 1, -9}, 4), run({0, 0}, 1)}, true);
+  }
+}
+
+TEST(AnyExtentTest, AWindowMayHaveAsManyElementsAsAnInput) {
+  for (const std::int64_t is_periodic : {0, 1}) {
+    Model model(17);
+    NamedInput(model, "x", {"n"}).Output("y");
+    model.Initializer("first", NDArray::Scalar<std::int64_t>(0));
+    model.Node("Shape", {"x"}, {"shape"});
+    model.Node("Gather", {"shape", "first"}, {"size"});
+    SetInt(model.Node("HammingWindow", {"size"}, {"y"}), "periodic", is_periodic);
+    ExpectRightForAll(model,
+                      {{{"x", Random({1}, 1)}}, {{"x", Random({2}, 1)}}, {{"x", Random({9}, 1)}}});
+  }
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

@@ -186,5 +186,107 @@ TEST(ElementTypesTest, NegativeIndicesCountFromTheEndSinceOpset11) {
   EXPECT_THAT(OneHot(11), ElementsAre(0, 1, 1, 0, 0, 0));
 }
 
+// --- nodes of halves, which end at 65504
+
+// The first element of what a node makes of some halves, which are each of its inputs.
+double FirstOfHalves(const char* type, const Shape& shape, const std::vector<float>& values,
+                     std::size_t inputs = 1) {
+  Model model(20);
+  const NDArray x =
+      Halves(shape, [&](std::int64_t i) { return values[static_cast<std::size_t>(i)]; });
+  model.InputLike("x", x).Output("y");
+  model.Node(type, Names(inputs, "x"), {"y"});
+  return ValueAt(Computed(model, {{"x", x}})[0], 0);
+}
+
+TEST(ElementTypesTest, WhatANodeOfHalvesHasWithinIsNotRounded) {
+  EXPECT_EQ(FirstOfHalves("Mean", {1}, {60000}, 3), 60000);
+  EXPECT_EQ(FirstOfHalves("Det", {2, 2}, {300, 300, 300, 301}), 300);
+  EXPECT_NEAR(FirstOfHalves("Elu", {1}, {-0.001F}), -0.0009999, 1.5e-6);
+  EXPECT_NEAR(FirstOfHalves("Celu", {1}, {-0.001F}), -0.0009999, 1.5e-6);
+  EXPECT_NEAR(FirstOfHalves("Selu", {1}, {-0.001F}), -0.001758, 3e-6);
+  EXPECT_NEAR(FirstOfHalves("Softplus", {1}, {-9}), 1.234e-4, 4e-7);
+  EXPECT_NEAR(FirstOfHalves("Mish", {1}, {-6}), -0.014854, 3e-5);
+  EXPECT_NEAR(FirstOfHalves("Gelu", {1}, {-3}), -0.00405, 1e-5);
+}
+
+TEST(ElementTypesTest, LossesOfManyHalvesAreAddedUpInFloats) {
+  constexpr std::int64_t kRows = 10000;
+  Model model(13);
+  const NDArray x = Halves({kRows, 2}, [](std::int64_t i) { return i % 2 == 0 ? 10.0F : 0.0F; });
+  const NDArray target = NDArray::FromVector({kRows}, std::vector<std::int64_t>(kRows, 1));
+  model.InputLike("x", x).InputLike("target", target).Output("y");
+  model.Initializer("weights", Halves({2}, [](std::int64_t) { return 8.0F; }));
+  model.Node("SoftmaxCrossEntropyLoss", {"x", "target", "weights"}, {"y"});
+  EXPECT_NEAR(ValueAt(Computed(model, {{"x", x}, {"target", target}})[0], 0), 10, 0.01);
+}
+
+TEST(ElementTypesTest, RegionsOfHalvesAreOfAnyImage) {
+  Model model(16);
+  const NDArray x =
+      Halves({2052, 1, 1, 1}, [](std::int64_t i) { return static_cast<float>(i % 7); });
+  model.InputLike("x", x).Output("y").Integers("batch", {2047, 2049, 2051});
+  model.Initializer("rois", Halves({3, 4}, [](std::int64_t i) { return i % 4 < 2 ? 0.0F : 1.0F; }));
+  model.Node("RoiAlign", {"x", "rois", "batch"}, {"y"});
+  const NDArray y = Computed(model, {{"x", x}})[0];
+  const double expected[] = {2047 % 7, 2049 % 7, 2051 % 7};
+  for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(ValueAt(y, i), expected[i]) << i;
+}
+
+TEST(ElementTypesTest, SumsOfHalvesAreNormalisedBeforeTheyAreRounded) {
+  Model model(17);
+  const NDArray x = Halves({1, 1, 4}, [](std::int64_t i) { return i == 0 ? 40000.0F : 1.0F; });
+  model.InputLike("x", x).Output("y");
+  model.Initializer("gamma", Halves({4}, [](std::int64_t) { return 1.0F; }));
+  NodeProto& node = model.Node("SkipLayerNormalization", {"x", "x", "gamma"}, {"y"});
+  node.set_domain("com.microsoft");
+  EXPECT_NEAR(ValueAt(Computed(model, {{"x", x}})[0], 0), std::sqrt(3), 0.01);
+}
+
+// Integers 200 and 100, whose product over 64 elements is 1280000.
+Model IntegerProductModel(NDArray* x, float scale) {
+  Model model(21);
+  *x = NDArray::FromVector({1, 64}, std::vector<std::uint8_t>(64, 200));
+  model.InputLike("x", *x).Output("y");
+  model.Initializer("w", NDArray::FromVector({64, 1}, std::vector<std::int8_t>(64, 100)));
+  model.Initializer("scale", Halves({}, [&](std::int64_t) { return scale; }));
+  return model;
+}
+
+TEST(ElementTypesTest, IntegerProductsAreScaledByHalvesBeforeTheyAreRounded) {
+  NDArray x;
+  Model model = IntegerProductModel(&x, 0.003F);
+  NodeProto& node = model.Node("MatMulIntegerToFloat", {"x", "w", "scale", "scale"}, {"y"});
+  node.set_domain("com.microsoft");
+  const NDArray y = Computed(model, {{"x", x}})[0];
+  EXPECT_EQ(y.dtype(), Float16);
+  EXPECT_NEAR(ValueAt(y, 0), 1280000 * 9e-6, 0.02);
+}
+
+TEST(ElementTypesTest, TheProductOfTwoScalesMayBeTooSmallForAHalf) {
+  NDArray x;
+  Model model = IntegerProductModel(&x, 0.0001F);
+  model.Initializer("all", Halves({}, [](std::int64_t) { return 0.0001F; }));
+  model.Initializer("zero", NDArray::Scalar<std::uint8_t>(0));
+  model.Initializer("none", NDArray::Scalar<std::int8_t>(0));
+  model.Node("QLinearMatMul", {"x", "scale", "zero", "w", "scale", "none", "all", "zero"}, {"y"});
+  // The nearest half to 0.0001 is a little more.
+  EXPECT_EQ(ValueAt(Computed(model, {{"x", x}})[0], 0), 128);
+}
+
+TEST(ElementTypesTest, IntegersOfABlockNeedNotBeHalves) {
+  Model model(21);
+  const NDArray x = NDArray::FromVector<std::uint16_t>({4}, {65535, 4099, 100, 0});
+  model.InputLike("x", x).Output("y");
+  model.Initializer("scale", Halves({2}, [](std::int64_t) { return 0.001F; }));
+  NodeProto& node = model.Node("DequantizeLinear", {"x", "scale"}, {"y"});
+  SetInt(node, "axis", 0);
+  SetInt(node, "block_size", 2);
+  const NDArray y = Computed(model, {{"x", x}})[0];
+  EXPECT_EQ(y.dtype(), Float16);
+  EXPECT_NEAR(ValueAt(y, 0), 65.56, 0.04);
+  EXPECT_NEAR(ValueAt(y, 1), 4.1007, 0.002);
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

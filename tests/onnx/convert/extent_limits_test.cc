@@ -238,5 +238,35 @@ TEST(ExtentLimitsTest, ABoundThatWrapsAroundDoesSoForAllExtents) {
   ExpectRightForAll(model, runs, true);
 }
 
+// Splits x along its last axis into two parts: as many elements as `like` has, and others.
+Model SplitByExtent(const Names& extents, const Names& lengths) {
+  Model model(18);
+  NamedInput(NamedInput(model, "x", extents), "like", {"n"}).Output("a").Output("b");
+  model.Integers("six", {6}).Integers("two", {2});
+  model.Node("Shape", {"like"}, {"n"});
+  model.Node("Sub", {"six", "n"}, {"rest"});
+  SetInt(model.Node("Concat", lengths, {"lengths"}), "axis", 0);
+  SetInt(model.Node("Split", {"x", "lengths"}, {"a", "b"}, "apart"), "axis", -1);
+  return model;
+}
+
+TEST(ExtentLimitsTest, LengthsOfPartsMayBeExtents) {
+  const auto inputs = [](const Shape& x, std::int64_t n) {
+    return runtime::Inputs{{"x", Random(x, 1)}, {"like", Random({n}, 1)}};
+  };
+  const Model of_number = SplitByExtent({"2", "6"}, {"n", "rest"});
+  ExpectRightForAll(of_number, {inputs({2, 6}, 1), inputs({2, 6}, 5), inputs({2, 6}, 6)}, true);
+  const Executable exe =
+      ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(of_number.Bytes(), AnyShapes()))));
+  EXPECT_FALSE(exe.Run(inputs({2, 6}, 7)).ok());
+  for (const Names& lengths : {Names{"n", "two"}, {"two", "n"}}) {
+    const Model model = SplitByExtent({"m", "k"}, lengths);
+    ExpectRightForAll(model, {inputs({3, 5}, 3), inputs({1, 4}, 2), inputs({2, 3}, 1)}, true);
+    const Executable any =
+        ValueOrThrow(Compile(ValueOrThrow(ImportOnnx(model.Bytes(), AnyShapes()))));
+    EXPECT_FALSE(any.Run(inputs({3, 6}, 3)).ok());
+  }
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

@@ -402,6 +402,17 @@ TEST(SplitToSequenceOfRunTest, KnownLengthsFixAnExtentThatIsOpen) {
   EXPECT_NE(compiled.Refusal({{"x", Random({8, 3}, 1)}}), "it was taken");
 }
 
+TEST(SplitToSequenceOfRunTest, LengthsMayBeExtents) {
+  Model model = SplitModel(2);
+  NamedInput(model, "like", {"m"}).Integers("two", {2});
+  model.Node("Shape", {"like"}, {"first"});
+  SetInt(model.Node("Concat", {"first", "two"}, {"lengths"}), "axis", 0);
+  const Compiled compiled(model);
+  const NDArray x = Random({5, 3}, 1);
+  ExpectParts(compiled.Results({{"x", x}, {"like", Random({3}, 1)}}), x, {3, 2});
+  EXPECT_NE(compiled.Refusal({{"x", x}, {"like", Random({2}, 1)}}), "it was taken");
+}
+
 // Only the extent of the axis that is split must be known.
 TEST(SplitToSequenceOfRunTest, OtherExtentsMayBeOpen) {
   Model model(13);

@@ -491,6 +491,24 @@ TEST(FoldAffineTest, AScaleThatItsTypeDoesNotHoldIsNotFolded) {
   }
 }
 
+// Nor is it in one channel of several.
+TEST(FoldAffineTest, AFactorOfAChannelThatItsTypeDoesNotHoldIsNotFolded) {
+  const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 1}, Float32));
+  const ir::Var w = ir::Var::Make("w", ir::TensorType({2, 1}, Float32));
+  const ir::Expr ones = ir::Constant::Make(NDArray::FromVector<float>({2, 1}, {1, 1}));
+  const auto channels = [](float a, float b) {
+    return ir::Constant::Make(NDArray::FromVector<float>({2}, {a, b}));
+  };
+  for (const ir::Expr& weight : {ir::Expr(w), ones}) {
+    const ir::Expr scaled =
+        ops::Multiply(ops::Divide(ops::Dense(x, weight), channels(1, 2e38F)), channels(1, 2));
+    const Module before = InferType(Module::FromExpr(ir::Function::Make({x, w}, scaled)));
+    FoldAffineReport report;
+    EXPECT_EQ(FoldAffine(before, &report), before);
+    EXPECT_EQ(report.flushed, 0);
+  }
+}
+
 TEST(FoldAffineTest, ValuesTooSmallToBeNormalBecomeZeroAndAreCounted) {
   const ir::Var x = ir::Var::Make("x", ir::TensorType({1, 2}, Float32));
   const ir::Expr weight =

@@ -81,28 +81,29 @@ TEST_P(ForwardFoldScaleAxisLeavesTest, TheSameNodes) {
 
 INSTANTIATE_TEST_SUITE_P(
     NoChange, ForwardFoldScaleAxisLeavesTest,
-    ::testing::Values(PassCase{"AReaderThatDoesNotTakeIt", kConv,
-                               "%0 = multiply(%x, 2f);\n(nn.conv2d(%0, %w), nn.relu(%0))"},
-                      PassCase{"AResult", kConv, "%0 = multiply(%x, 2f);\n(nn.conv2d(%0, %w), %0)"},
-                      PassCase{"S001_52_UnknownSignThroughRelu", kConv,
-                               "nn.conv2d(nn.relu(multiply(%x, %s)), %w)"},
-                      PassCase{"NegativeThroughRelu", kConv,
-                               "nn.conv2d(nn.relu(multiply(%x, -2f)), %w)"},
-                      PassCase{"ZeroThroughAdd", kConv, "nn.conv2d(add(multiply(%x, 0f), %s), %w)"},
-                      PassCase{"AnotherAxis",
-                               "%x: Tensor[(1, 3, 5, 5), float32], "
-                               "%w: Tensor[(4, 3, 1, 1), float32], %s: Tensor[(5), float32]",
-                               "nn.conv2d(multiply(%x, %s), %w)"},
-                      PassCase{"Groups",
-                               "%x: Tensor[(1, 4, 3, 3), float32], "
-                               "%w: Tensor[(6, 2, 1, 1), float32], %s: Tensor[(4, 1, 1), float32]",
-                               "nn.conv2d(multiply(%x, %s), %w, groups=2)"},
-                      PassCase{"DepthwiseWithAMultiplier",
-                               "%x: Tensor[(1, 2, 3, 3), float32], "
-                               "%w: Tensor[(4, 1, 1, 1), float32], %s: Tensor[(2, 1, 1), float32]",
-                               "nn.conv2d(multiply(%x, %s), %w, groups=2)"},
-                      PassCase{"TheWeight", kConv, "nn.conv2d(%x, multiply(%w, 2f))"},
-                      PassCase{"NoConvolution", kConv, "exp(multiply(%x, 2f))"}),
+    ::testing::Values(
+        PassCase{"AReaderThatDoesNotTakeIt", kConv,
+                 "%0 = multiply(%x, 2f);\n(nn.conv2d(%0, %w), nn.relu(%0))"},
+        PassCase{"AResult", kConv, "%0 = multiply(%x, 2f);\n(nn.conv2d(%0, %w), %0)"},
+        PassCase{"S001_52_UnknownSignThroughRelu", kConv,
+                 "nn.conv2d(nn.relu(multiply(%x, %s)), %w)"},
+        PassCase{"NegativeThroughRelu", kConv, "nn.conv2d(nn.relu(multiply(%x, -2f)), %w)"},
+        PassCase{"ZeroThroughAdd", kConv, "nn.conv2d(add(multiply(%x, 0f), %s), %w)"},
+        PassCase{"DenormalThroughAdd", kConv, "nn.conv2d(add(multiply(%x, 1e-40f), %s), %w)"},
+        PassCase{"AnotherAxis",
+                 "%x: Tensor[(1, 3, 5, 5), float32], "
+                 "%w: Tensor[(4, 3, 1, 1), float32], %s: Tensor[(5), float32]",
+                 "nn.conv2d(multiply(%x, %s), %w)"},
+        PassCase{"Groups",
+                 "%x: Tensor[(1, 4, 3, 3), float32], "
+                 "%w: Tensor[(6, 2, 1, 1), float32], %s: Tensor[(4, 1, 1), float32]",
+                 "nn.conv2d(multiply(%x, %s), %w, groups=2)"},
+        PassCase{"DepthwiseWithAMultiplier",
+                 "%x: Tensor[(1, 2, 3, 3), float32], "
+                 "%w: Tensor[(4, 1, 1, 1), float32], %s: Tensor[(2, 1, 1), float32]",
+                 "nn.conv2d(multiply(%x, %s), %w, groups=2)"},
+        PassCase{"TheWeight", kConv, "nn.conv2d(%x, multiply(%w, 2f))"},
+        PassCase{"NoConvolution", kConv, "exp(multiply(%x, 2f))"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

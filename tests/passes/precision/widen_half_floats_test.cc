@@ -45,6 +45,15 @@ INSTANTIATE_TEST_SUITE_P(
                  "%0 = cast(%x, dtype=\"float32\");\n"
                  "%1 = cast(%w, dtype=\"float32\");\n"
                  "nn.dense(%0, %1, units=None, out_dtype=\"float32\")\n"},
+        PassCase{"AProductOfFloatsInAHalfType",
+                 "%x: Tensor[(2, 3), float32], %w: Tensor[(5, 3), float32]",
+                 "nn.dense(%x, %w, out_dtype=\"bfloat16\")",
+                 "%0 = nn.dense(%x, %w, units=None, out_dtype=\"float32\");\n"
+                 "cast(%0, dtype=\"bfloat16\")\n"},
+        PassCase{"SumsOfIntegersInAHalfType", "%x: Tensor[(2, 3), int8]",
+                 "cumsum(%x, axis=1, dtype=\"float16\")",
+                 "%0 = cumsum(%x, axis=1, dtype=\"float32\");\n"
+                 "cast(%0, dtype=\"float16\")\n"},
         PassCase{"ATypeThatTheAttributesName", kTwo, "nn.dense(%x, %w, out_dtype=\"float16\")",
                  "%0 = cast(%x, dtype=\"float32\");\n"
                  "%1 = cast(%w, dtype=\"float32\");\n"
@@ -101,21 +110,21 @@ INSTANTIATE_TEST_SUITE_P(
                  "nn.dense(%x, %x, out_dtype=\"float64\")"},
         PassCase{"AConvolutionOfBfloat16InFloat32", "%x: Tensor[(1, 1, 3, 3), bfloat16]",
                  "nn.conv2d(%x, %x, out_dtype=\"float32\")"},
-        PassCase{"SumsOfIntegers", "%x: Tensor[(2, 3), int8]",
-                 "cumsum(%x, axis=1, dtype=\"float16\")"},
         PassCase{"WhatSumsNothing", "%x: Tensor[(2, 3), float16]", "nn.relu(add(%x, %x))"}),
     [](const auto& info) { return info.param.name; });
 
 // In float16 2048 + 1 is 2048, in bfloat16 256 + 1 is 256.
 TEST(WidenHalfFloatsTest, LongSumsLoseNothingAtAnyLevel) {
   for (const DataType type : {Float16, BFloat16}) {
-    const std::string ones = StrCat("ones(shape=[1, 4096], dtype=\"", type.ToString(), "\")");
+    const std::string ones = StrCat("ones(shape=[1, 4096], dtype=\"", type.ToString(), "\")"),
+                      floats = "ones(shape=[1, 4096], dtype=\"float32\")";
     for (const std::string& sum :
          {StrCat("nn.dense(", ones, ", ", ones, ")"), StrCat("sum(", ones, ")"),
           StrCat("nn.contrib_dense_pack(", ones, ", reshape(", ones, ", newshape=[1, 4096, 1]))"),
           StrCat("multiply(nn.global_avg_pool2d(reshape(", ones,
                  ", newshape=[1, 1, 64, 64])), sum(", ones, "))"),
-          StrCat("strided_slice(cumsum(", ones, ", axis=1), begin=[0, 4095], end=[1, 4096])")}) {
+          StrCat("strided_slice(cumsum(", ones, ", axis=1), begin=[0, 4095], end=[1, 4096])"),
+          StrCat("nn.dense(", floats, ", ", floats, ", out_dtype=\"", type.ToString(), "\")")}) {
       const Module module =
           testing_graphs::Parsed(StrCat("def @main() { cast(", sum, ", dtype=\"float32\") }"));
       for (const int level : {0, 3}) {

@@ -78,6 +78,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "def @main(%x: Tensor[(2), uint8]) { %0 = nn.pad(qnn.dequantize(%x, 0.5f, 3), 0f, "
                 "pad_width=[[1, 1]]); qnn.quantize(%0, 0.5f, 3, out_dtype=\"uint8\") }",
                 "  nn.pad(%x, meta[relay.Constant][0], pad_width=[[1, 1]])\n}\n"},
+        // Each window meets the data.
+        Rewrite{"PaddedPool",
+                "def @main(%x: Tensor[(1, 1, 8, 8), int8]) { %0 = nn.max_pool2d(qnn.dequantize(%x, "
+                "0.5f, 3), pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1], "
+                "ceil_mode=True); qnn.quantize(%0, 0.5f, 3, out_dtype=\"int8\") }",
+                "  nn.max_pool2d(%x, pool_size=[3, 3], strides=[2, 2], padding=[1, 1, 1, 1], "
+                "ceil_mode=True)\n}\n"},
         Rewrite{"Split",
                 "def @main(%x: Tensor[(4), uint8]) { %0 = split(qnn.dequantize(%x, 0.5f, 3), "
                 "indices_or_sections=2); qnn.quantize(%0.1, 0.5f, 3, out_dtype=\"uint8\") }",
@@ -212,6 +219,48 @@ TEST(FakeQuantizationTest, ABiasForAMuchFinerScaleStaysInFloats) {
   EXPECT_THAT(with_bias("0.4f"), Not(HasSubstr("qnn.requantize")));
 }
 
+// The integers of a bias are those of its own scale, which may be a little other than the
+// product's.
+TEST(FakeQuantizationTest, ABiasOfAScaleBesideThatOfItsProductMayBeManyQuantaOff) {
+  const auto is_quantized = [](const char* bias, const char* scale) {
+    const std::string body = BodyOf(FakeQuantizationToInteger(
+        Typed(StrCat("def @main(%x: Tensor[(1, 4), int8], %w: Tensor[(2, 4), int8]) { "
+                     "qnn.quantize(add(nn.dense(qnn.dequantize(%x, 1f, 0), qnn.dequantize(%w, 1f, "
+                     "0)), qnn.dequantize(",
+                     bias, ", 0)), ", scale, ", 0, out_dtype=\"int32\") }"))));
+    return body.find("qnn.quantize") != std::string::npos;
+  };
+  EXPECT_FALSE(is_quantized("1000000000, 1f", "1f"));
+  EXPECT_FALSE(is_quantized("1000000000, 1f", "1000f"));
+  EXPECT_FALSE(is_quantized("10000000, 1.000009f", "1000f"));
+  EXPECT_TRUE(is_quantized("1000000000, 1.000009f", "1000f"));
+  EXPECT_TRUE(is_quantized("1000000000, 1.000009f", "1f"));
+}
+TEST(FakeQuantizationTest, ABiasOfNoElementsStaysInFloats) {
+  const Module typed = Typed(
+      "def @main(%x: Tensor[(1, 4), int8], %w: Tensor[(0, 4), int8], %b: Tensor[(0), float32]) { "
+      "qnn.quantize(add(nn.dense(qnn.dequantize(%x, 1f, 0), qnn.dequantize(%w, 1f, 0)), %b), 1f, "
+      "0, out_dtype=\"int8\") }");
+  const Module known = BindParams(typed, "main", {{"b", NDArray::Empty({0}, Float32)}});
+  EXPECT_THAT(BodyOf(FakeQuantizationToInteger(InferType(known))),
+              Not(HasSubstr("qnn.requantize")));
+}
+
+// Otherwise a chain that is read at each place would be made as often.
+TEST(FakeQuantizationTest, ALongChainAfterASumIsNotRepeated) {
+  const auto changes = [](int moves) {
+    std::string chain = "add(qnn.dequantize(%x, 0.5f, 3), qnn.dequantize(%y, 0.25f, 1))";
+    for (int i = 0; i < moves; ++i) chain = StrCat("nn.relu(", chain, ")");
+    const Module typed =
+        Typed(StrCat("def @main(%x: Tensor[(2), uint8], %y: Tensor[(2), uint8]) { "
+                     "qnn.quantize(",
+                     chain, ", 1f, 7, out_dtype=\"uint8\") }"));
+    return !(FakeQuantizationToInteger(typed) == typed);
+  };
+  EXPECT_TRUE(changes(64));
+  EXPECT_FALSE(changes(65));
+}
+
 class FakeQuantizationLeavesTest : public ::testing::TestWithParam<NamedText> {};
 
 TEST_P(FakeQuantizationLeavesTest, TheSameNodes) {
@@ -242,6 +291,45 @@ INSTANTIATE_TEST_SUITE_P(
                   "%1 = mean(qnn.dequantize(%y, 1f, 0), axis=[0]); "
                   "qnn.quantize(add(add(add(%0, %1), %1), %1), 0.0078125f, 0, "
                   "out_dtype=\"int16\") }"},
+        NamedText{"AClippedSummandOfACoarserScale",
+                  "def @main(%x: Tensor[(2), int8], %y: Tensor[(2), int8]) { "
+                  "%0 = clip(qnn.dequantize(%x, 0.1f, 0), a_min=0f, a_max=0.25f); "
+                  "qnn.quantize(add(%0, qnn.dequantize(%y, 0.001f, 0)), 0.001f, 0, "
+                  "out_dtype=\"int8\") }"},
+        NamedText{"AMeanOfClippedNumbersForAFinerScale",
+                  "def @main(%x: Tensor[(2), int8]) { "
+                  "%0 = clip(qnn.dequantize(%x, 0.1f, 0), a_min=0f, a_max=0.25f); "
+                  "qnn.quantize(mean(%0), 0.001f, 0, out_dtype=\"int8\") }"},
+        NamedText{"AClippedFactorOfAFinerProduct",
+                  "def @main(%x: Tensor[(2), int8], %y: Tensor[(2), int8]) { "
+                  "%0 = clip(qnn.dequantize(%x, 0.1f, 0), a_min=0f, a_max=0.25f); "
+                  "qnn.quantize(multiply(%0, qnn.dequantize(%y, 0.1f, 0)), 0.001f, 0, "
+                  "out_dtype=\"int8\") }"},
+        // 127 * 1e-20 squared is a normal number.
+        NamedText{"AProductOfScalesThatFloat32DoesNotHold",
+                  "def @main(%x: Tensor[(2, 3), int8], %w: Tensor[(5, 3), int8]) { "
+                  "qnn.quantize(nn.dense(qnn.dequantize(%x, 1e-20f, 0), qnn.dequantize(%w, "
+                  "1e-20f, 0)), 1e-37f, 0, out_dtype=\"int8\") }"},
+        NamedText{"AFactorThatFloat32DoesNotHold",
+                  "def @main(%x: Tensor[(2), int8]) { qnn.quantize(nn.relu(qnn.dequantize(%x, "
+                  "1e30f, 0)), 1e-20f, 5, out_dtype=\"int8\") }"},
+        NamedText{"ADenormalScale",
+                  "def @main(%x: Tensor[(2), int8]) { qnn.quantize(nn.relu(qnn.dequantize(%x, "
+                  "1e-40f, 0)), 1e-40f, 5, out_dtype=\"int8\") }"},
+        NamedText{"AMeanFarFromItsZeroPoint",
+                  "def @main(%x: Tensor[(4), int8]) { qnn.quantize(mean(qnn.dequantize(%x, 1f, "
+                  "20000000)), 1000000f, 0, out_dtype=\"int8\") }"},
+        NamedText{"AWindowOfPaddingAlone",
+                  "def @main(%x: Tensor[(1, 1, 2, 2), int8]) { "
+                  "%0 = nn.max_pool2d(qnn.dequantize(%x, 1f, 0), pool_size=[1, 1], "
+                  "padding=[1, 1, 1, 1]); qnn.quantize(%0, 2f, 0, out_dtype=\"int8\") }"},
+        NamedText{"AWindowPastTheDataThatIsRoundedUp",
+                  "def @main(%x: Tensor[(1, 1, 3, 3), int8]) { "
+                  "%0 = nn.max_pool2d(qnn.dequantize(%x, 1f, 0), pool_size=[1, 1], strides=[3, "
+                  "3], ceil_mode=True); qnn.quantize(%0, 2f, 0, out_dtype=\"int8\") }"},
+        NamedText{"AMaximumOfNoElements",
+                  "def @main(%x: Tensor[(2, 0), int8]) { qnn.quantize(max(qnn.dequantize(%x, 1f, "
+                  "0), axis=[1]), 2f, 0, out_dtype=\"int8\") }"},
         NamedText{"AFunctionOfNoRule",
                   "def @main(%x: Tensor[(2), int8]) { qnn.quantize(exp(qnn.dequantize(%x, 0.5f, "
                   "3)), 0.5f, 3, out_dtype=\"int8\") }"},
