@@ -190,6 +190,22 @@ bool HasHalves(const Module& module) {
   });
 }
 
+// Adds a reduction without the parameters that nothing reads.
+void AddReduction(const RandomModule& given, std::vector<Expr> params, const Expr& body,
+                  std::vector<NDArray> inputs, std::vector<RandomModule>* smaller) {
+  std::vector<Expr> read;
+  std::vector<NDArray> values;
+  const std::vector<ir::Var> free = ir::FreeVars(body);
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (std::find(free.begin(), free.end(), params[i]) == free.end()) continue;
+    read.push_back(params[i]);
+    values.push_back(inputs[i]);
+  }
+  smaller->push_back(
+      {passes::InferType(given.module.With("main", ir::Function::Make(std::move(read), body))),
+       std::move(values), given.floats});
+}
+
 class Checker {
  public:
   Checker(std::uint64_t seed, PassFuzzStatistics* statistics)
@@ -422,21 +438,6 @@ class Checker {
       AddReduction(given, std::move(params), body, std::move(inputs), &smaller);
     }
     return smaller;
-  }
-  // Adds a reduction without the parameters that nothing reads.
-  static void AddReduction(const RandomModule& given, std::vector<Expr> params, const Expr& body,
-                           std::vector<NDArray> inputs, std::vector<RandomModule>* smaller) {
-    std::vector<Expr> read;
-    std::vector<NDArray> values;
-    const std::vector<ir::Var> free = ir::FreeVars(body);
-    for (std::size_t i = 0; i < params.size(); ++i) {
-      if (std::find(free.begin(), free.end(), params[i]) == free.end()) continue;
-      read.push_back(params[i]);
-      values.push_back(inputs[i]);
-    }
-    smaller->push_back(
-        {passes::InferType(given.module.With("main", ir::Function::Make(std::move(read), body))),
-         std::move(values), given.floats});
   }
 
   const std::uint64_t seed_;

@@ -300,6 +300,37 @@ TEST(PlainDefinitionTest, OfMostCallsAWrongElementIsFound) {
   }
 }
 
+// Kernels are compared with definitions by `tenon fuzz --op`, which runs for an operator at a time.
+TEST(PlainDefinitionTest, TheInterpreterAgreesForEveryOperatorThatHasOne) {
+  strategies::RegisterStrategies(ops::OpRegistry::Global());
+  int checked = 0;
+  for (const std::string& op : ops::OpRegistry::Global().Names()) {
+    if (!TakesAnyValues(op)) continue;
+    int calls = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      Random random(seed);
+      std::string refusal;
+      const auto call = MakeRandomCall(op, random, &refusal);
+      if (!call) continue;
+      const ir::FunctionNode& main = call->module.Main();
+      std::vector<NDArray> args = call->graph.values;
+      args.resize(main.params.size());
+      for (std::size_t i = 0; i < args.size(); ++i) {
+        const ir::Type& type = main.params[i].checked_type();
+        if (!args[i].defined())
+          args[i] = RandomArray(ir::StaticShape(type, "an argument"),
+                                type.As<ir::TensorTypeNode>()->dtype, random);
+      }
+      const auto& node = *main.body.As<ir::CallNode>();
+      EXPECT_EQ(DifferenceFromDefinition(node, args, Interpreted(call->module, args)), std::nullopt)
+          << call->text;
+      ++calls;
+    }
+    checked += calls > 0 ? 1 : 0;
+  }
+  EXPECT_GT(checked, 140);
+}
+
 // The call's arguments; negative indices name the element before theirs.
 std::vector<NDArray> WithNegativeIndicesOffByOne(const std::vector<NDArray>& args) {
   std::vector<NDArray> changed = args;
