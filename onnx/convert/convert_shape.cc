@@ -202,9 +202,7 @@ std::vector<Expr> PartsOfVariable(const Node& node, const Expr& x, std::int64_t 
     const Dim begin = length * Dim(i), left = whole - begin;
     // The second of two is never longer than the first.
     const Dim count = i == 0 ? length : parts == 2 ? left : Max(Min(left, length), 0);
-    Expr places = node.Typed(Places(node.extents(), count));
-    if (i > 0) places = node.Typed(ops::Add(places, ValueOfCount(node, begin)));
-    outputs.push_back(node.Typed(ops::Take(x, places, {.axis = axis})));
+    outputs.push_back(PartAlong(node, x, axis, begin, count));
   }
   return outputs;
 }

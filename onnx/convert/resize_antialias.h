@@ -18,8 +18,8 @@ struct AntialiasedResize {
   bool excludes_outside = false;  // taps outside the data have no weight, else that of the edge
 };
 
-// What was summed up in a float type, as a value of the data's: integers are the nearest ones,
-// since weights add up to 1 but for roundings.
+// What was summed up in a float type, in the type of the data. Integers are rounded to the nearest,
+// because rounded weights do not add up to exactly 1.
 Expr AsElements(const Node& node, const Expr& sums, DataType type);
 
 // Typed. Throws Unimplemented for tf_crop_and_resize.

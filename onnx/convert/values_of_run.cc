@@ -68,9 +68,7 @@ std::vector<Expr> PartsOfExtents(const Node& node, std::int64_t axis,
   std::vector<Expr> parts;
   Dim begin = 0;
   for (const Dim& length : lengths) {
-    Expr places = node.Typed(Places(node.extents(), length));
-    if (!(begin == Dim(0))) places = node.Typed(ops::Add(places, ValueOfCount(node, begin)));
-    parts.push_back(node.Typed(ops::Take(whole, places, {.axis = axis})));
+    parts.push_back(PartAlong(node, whole, axis, begin, length));
     begin = begin + length;
   }
   return parts;
@@ -121,16 +119,23 @@ Dim CountAt(const Node& node, std::size_t input) {
   return ExtentOf(node, node.Typed(ops::Reshape(value, Ints{})));
 }
 
+Expr PartAlong(const Node& node, const Expr& x, std::int64_t axis, const Dim& begin,
+               const Dim& length) {
+  Expr places = node.Typed(Places(node.extents(), length));
+  if (!(begin == Dim(0))) places = node.Typed(ops::Add(places, ValueOfCount(node, begin)));
+  return node.Typed(ops::Take(x, places, {.axis = axis}));
+}
+
 std::vector<Expr> SplitByValues(const Node& node, std::int64_t axis) {
   const Expr& x = node.input(0);
   const std::vector<Dim> known = *PartOfValue(node.input(1));
   const Expr lengths = Integers(node, 1);
-  const Expr fits = node.Typed(Call(ops::Known().equal, node.Typed(ops::Sum(lengths)),
-                                    node.Typed(ExtentValue(x, static_cast<std::size_t>(axis)))));
   // There is nothing to take from, and so nothing to compare with.
   if (DimsOf(x)[static_cast<std::size_t>(axis)] == Dim(0))
     return std::vector<Expr>(known.size(), x);
   if (std::ranges::none_of(known, &Dim::is_any)) return PartsOfExtents(node, axis, known);
+  const Expr fits = node.Typed(Call(ops::Known().equal, node.Typed(ops::Sum(lengths)),
+                                    node.Typed(ExtentValue(x, static_cast<std::size_t>(axis)))));
   const std::string rule = StrCat("whose lengths must add up to the extent of axis ", axis);
   std::vector<Expr> parts;
   Expr start = Integer(0);

@@ -23,6 +23,10 @@ Expr ReshapedByValues(const Node& node, bool allowzero);
 // for one that only a run knows.
 Dim CountAt(const Node& node, std::size_t input);
 
+// The elements of `x` along the axis from `begin` on, as many as `length` says. Typed.
+Expr PartAlong(const Node& node, const Expr& x, std::int64_t axis, const Dim& begin,
+               const Dim& length);
+
 // Input 0 split along the axis into parts of the lengths at input 1, of which there is a known
 // number. A run is refused whose lengths do not add up to the extent.
 std::vector<Expr> SplitByValues(const Node& node, std::int64_t axis);

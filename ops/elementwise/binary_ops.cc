@@ -26,18 +26,16 @@ void LogicalBroadcast(TypeCall& call) {
   Broadcast(call);
 }
 
+// Operations on single bits take bools, too.
+template <bool kTakesBools>
 void IntegerBroadcast(TypeCall& call) {
   if (const auto* x = call.tensor(0);
-      x != nullptr && !x->dtype.is_integral() && !x->dtype.is_bool())
+      x != nullptr && !x->dtype.is_integral() && !(kTakesBools && x->dtype.is_bool()))
     call.Refuse("the inputs must be integers");
   Broadcast(call);
 }
-
-void ShiftBroadcast(TypeCall& call) {
-  if (const auto* x = call.tensor(0); x != nullptr && !x->dtype.is_integral())
-    call.Refuse("the inputs must be integers");
-  Broadcast(call);
-}
+constexpr auto kShiftBroadcast = IntegerBroadcast<false>;
+constexpr auto kBitwiseBroadcast = IntegerBroadcast<true>;
 
 }  // namespace
 
@@ -65,12 +63,12 @@ void RegisterBinaryOps(OpRegistry& registry) {
                PrecisionRule::kFollow},
            Row{"minimum", "the smaller one; NaN when either is NaN", 4, Broadcast,
                PrecisionRule::kFollow},
-           Row{"left_shift", "lhs << rhs; distances count modulo the bits", 4, ShiftBroadcast},
+           Row{"left_shift", "lhs << rhs; distances count modulo the bits", 4, kShiftBroadcast},
            Row{"right_shift", "lhs >> rhs, keeping the sign; distances count modulo the bits", 4,
-               ShiftBroadcast},
-           Row{"bitwise_and", "bits in both", 4, IntegerBroadcast},
-           Row{"bitwise_or", "bits in one", 4, IntegerBroadcast},
-           Row{"bitwise_xor", "bits in exactly one", 4, IntegerBroadcast},
+               kShiftBroadcast},
+           Row{"bitwise_and", "bits in both", 4, kBitwiseBroadcast},
+           Row{"bitwise_or", "bits in one", 4, kBitwiseBroadcast},
+           Row{"bitwise_xor", "bits in exactly one", 4, kBitwiseBroadcast},
            Row{"logical_and", "both", 4, LogicalBroadcast},
            Row{"logical_or", "one or both", 4, LogicalBroadcast},
            Row{"logical_xor", "exactly one", 4, LogicalBroadcast},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/norm/nn_attrs.h"
@@ -77,8 +76,7 @@ double LargestOf(const std::vector<double>& scale) {
 }
 
 bool HasDenormals(const std::vector<double>& scale, DataType dtype) {
-  const double least =
-      dtype == Float32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+  const double least = LeastNormal(dtype);
   return std::any_of(scale.begin(), scale.end(),
                      [&](double v) { return v != 0 && std::fabs(v) < least; });
 }

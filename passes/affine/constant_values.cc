@@ -90,9 +90,7 @@ std::optional<Values> ConstantValues::Read(const Expr& e) const {
     } else {
       values.data.assign(data.data<double>(), data.data<double>() + data.size());
     }
-    // Kernels take denormals for zero.
-    const double least = data.dtype() == Float32 ? std::numeric_limits<float>::min()
-                                                 : std::numeric_limits<double>::min();
+    const double least = LeastNormal(data.dtype());
     for (double& value : values.data) {
       if (std::fabs(value) < least) value = std::copysign(0, value);
     }
@@ -136,6 +134,10 @@ std::optional<std::vector<double>> PerChannel(const Values& values, const ir::Ty
   for (const std::size_t axis : axes)
     vector.shape.push_back(axis < missing ? 1 : values.shape[axis - missing]);
   return BroadcastTo(vector, channels);
+}
+
+double LeastNormal(DataType dtype) {
+  return dtype == Float32 ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
 }
 
 NDArray RoundOnce(Shape shape, const std::vector<double>& values, DataType dtype,

@@ -47,6 +47,9 @@ class ConstantValues {
 std::optional<std::vector<double>> PerChannel(const Values& values, const ir::Type& type,
                                               const std::vector<std::size_t>& axes);
 
+// The least magnitude of a normal number of float32 or float64. Kernels take lesser ones for zero.
+double LeastNormal(DataType dtype);
+
 // Rounds to float32 or float64. Values too small to be normal become zero and are counted.
 NDArray RoundOnce(Shape shape, const std::vector<double>& values, DataType dtype,
                   std::int64_t* flushed);

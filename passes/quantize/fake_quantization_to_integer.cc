@@ -37,8 +37,8 @@ std::optional<Shape> StaticShapeOf(const ir::Type& type) {
   return shape;
 }
 
-// The most operators that are made anew for a reader of a value of several ones. Each place in a
-// chain may have a reader.
+// A value that is made of several ones may be moved before it is read. So many moves are repeated
+// for a reader at most, since each place in a chain may have one.
 constexpr std::size_t kMaxMoves = 64;
 
 class Rewriter {

@@ -119,14 +119,13 @@ std::int64_t OtherExtent(std::int64_t extent, Random& random) {
 }
 
 Shape OtherShape(Shape shape, Random& random) {
-  const auto place = [&] { return At(random.Below(static_cast<std::int64_t>(shape.size()))); };
   if (random.Chance(10)) {
     shape.insert(shape.begin(), random.Chance(70) ? 1 : 2);
   } else if (!shape.empty() && random.Chance(10)) {
     shape.erase(shape.begin() + random.Below(static_cast<std::int64_t>(shape.size())));
   } else if (!shape.empty()) {
-    const std::size_t d = place();
-    shape[d] = OtherExtent(shape[d], random);
+    std::int64_t& extent = shape[At(random.Below(static_cast<std::int64_t>(shape.size())))];
+    extent = OtherExtent(extent, random);
   }
   return shape;
 }
@@ -183,12 +182,11 @@ UntypedCall WithOneChange(const UntypedCall& given, Random& random) {
   } else if (const std::size_t i = any(); random.Chance(15)) {
     changed.emplace(params[i], params[any()]);
   } else {
-    const bool has_other_type = random.Chance(15);
-    const Shape shape = has_other_type ? values[i].shape() : OtherShape(values[i].shape(), random);
-    const DataType type = has_other_type ? OtherType(random) : values[i].dtype();
-    values[i] =
-        has_other_type ? RandomArray(shape, type, random) : Resized(values[i], shape, random);
-    const ir::Expr other = ir::Var::Make(ir::Var(params[i]).name(), ir::TensorTypeOf(shape, type));
+    values[i] = random.Chance(15)
+                    ? RandomArray(values[i].shape(), OtherType(random), random)
+                    : Resized(values[i], OtherShape(values[i].shape(), random), random);
+    const ir::Expr other = ir::Var::Make(ir::Var(params[i]).name(),
+                                         ir::TensorTypeOf(values[i].shape(), values[i].dtype()));
     changed.emplace(params[i], other);
     params[i] = other;
   }

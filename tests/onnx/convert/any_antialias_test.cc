@@ -205,7 +205,7 @@ TEST(AnyAntialiasTest, WhatIsNotSupportedIsNamed) {
               AllOf(HasSubstr("smaller (Resize)"), HasSubstr("the coordinates wide")));
 }
 
-// Weights add up to 1 but for roundings.
+// Rounded weights do not add up to exactly 1.
 TEST(AnyAntialiasTest, IntegersAreTheNearestOnes) {
   for (const Filter& f : kFilters) {
     SCOPED_TRACE(StrCat(f.is_cubic, f.excludes, f.coordinates));
