@@ -16,6 +16,9 @@ namespace involution {
 struct Attrs {
   static constexpr const char* kTypeKey = "example.InvolutionAttrs";
 
+  // Products of attributes below it stay far from 64 bits.
+  static constexpr std::int64_t kMost = 1'000'000;
+
   std::int64_t kernel_size = 3;
   std::int64_t stride = 1;
   std::int64_t dilation = 1;
@@ -30,9 +33,12 @@ struct Attrs {
             .AtMost(63)
             .Required(),
         Field("stride", &Attrs::stride, "step of the window").AtLeast(1),
-        Field("dilation", &Attrs::dilation, "distance of the window's elements").AtLeast(1),
+        Field("dilation", &Attrs::dilation, "distance of the window's elements")
+            .AtLeast(1)
+            .AtMost(kMost),
         Field("groups", &Attrs::groups, "groups of channels, each with kernels of its own")
-            .AtLeast(1),
+            .AtLeast(1)
+            .AtMost(kMost),
         Field("layout", &Attrs::layout, "axes of data, kernels and result").OneOf("NCHW NHWC"));
   }
 
