@@ -9,8 +9,11 @@
 #include "tenon/support/strings.h"
 
 int main(int argc, char** argv) {
-  benchmark::AddCustomContext("vector_bits",
-                              tenon::StrCat(tenon::jit::HostTarget().vector_bytes * 8));
+  const tenon::Target& host = tenon::jit::HostTarget();
+  benchmark::AddCustomContext("vector_bits", tenon::StrCat(host.vector_bytes * 8));
+  benchmark::AddCustomContext(
+      "kibibytes", tenon::StrCat("L1 ", host.l1_bytes >> 10, ", L2 ", host.l2_bytes >> 10, ", L3 ",
+                                 host.l3_bytes >> 10));
   benchmark::AddCustomContext("onednn", tenon::strategies::onednn::LibraryVersion());
   benchmark::AddCustomContext("glibc", gnu_get_libc_version());
   std::vector<tenon::benchmarks::Race> races;

@@ -130,11 +130,10 @@ function loads() {
 function machineText() {
   const context = Object.values(contexts).find(c => c.vector_bits) ?? Object.values(contexts)[0];
   if (!context) return 'Nothing was measured.';
-  const caches = context.caches.filter(c => c.type !== 'Instruction')
-      .map(c => `L${c.level} ${c.size >= 1 << 20 ? `${c.size >> 20} MiB` : `${c.size >> 10} KiB`}`);
+  const caches = (context.kibibytes ?? 'caches not told').replace(/\d+(?=,|$)/g, k => k >= 1024 ? `${k >> 10} MiB` : `${k} KiB`);
   const {before, later} = loads();
   return `Measured ${context.date.slice(0, 10)} on ${context.num_cpus} cores with ` +
-      `${context.vector_bits}-bit vectors (${caches.join(', ')}), oneDNN ${context.onednn}, ` +
+      `${context.vector_bits}-bit vectors (${caches}), oneDNN ${context.onednn}, ` +
       `glibc ${context.glibc}. Load average when it began: ${before.toFixed(1)}` +
       `${later === undefined ? '' : `; later, with its own load, at most ${later.toFixed(1)}`}.`;
 }

@@ -57,9 +57,12 @@ void MeasureVectors(Target* target) {
   target->vector_registers = target->Has("avx512f") ? 32 : 16;
 }
 
-// Takes the bytes of the data caches from the kernel. CPUID, which sysconf asks, counts the third
-// level of several dies as one. Leaves what is there if the system does not say.
+// Takes the bytes of the data caches from the kernel, which some virtual machines do not tell.
+// CPUID, which sysconf asks, counts the third level of several dies as one. Leaves what is there if
+// neither says.
 void MeasureCaches(Target* target) {
+  if (const long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE); l1 > 0) target->l1_bytes = l1;
+  if (const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0) target->l2_bytes = l2;
   for (int index = 0;; ++index) {
     const std::string folder = StrCat("/sys/devices/system/cpu/cpu0/cache/index", index, "/");
     int level = 0;
