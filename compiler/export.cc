@@ -43,7 +43,6 @@ Content ContentOf(const Lowered& graph) {
           [&graph](const CModelOptions& options) { return compiler::WriteModel(graph, options); }};
 }
 Content ContentOf(const LoweredProgram& program) {
-  compiler::RequireNumbers(program);
   return {
       [&program](const std::string& name) { return compiler::FunctionsOf(program.whole, name); },
       [&program](const CModelOptions& options) {
@@ -178,10 +177,6 @@ void ExportC(const Content& content, std::string path, const ExportOptions& opti
 }
 
 }  // namespace
-
-absl::Status CheckExport(const LoweredProgram& program) {
-  return CatchErrors([&] { compiler::RequireNumbers(program); });
-}
 
 absl::Status ExportSharedLibrary(const Lowered& graph, const std::string& path,
                                  const ExportOptions& options) {

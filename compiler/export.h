@@ -11,9 +11,11 @@
 // It needs libc, libm and OpenMP's runtime (libgomp) only; an object file is linked with -fopenmp
 // -lm.
 //
-// A program (LowerProgram) has the same function, which runs its ifs and calls. Its arrays must
-// have numbers as extents, else it is refused with Unimplemented. What it carries from call to call
-// is taken from malloc.
+// A program (LowerProgram) has the same function, which runs its ifs and calls, and takes what it
+// carries from call to call from malloc. Where its arrays have other sizes in each run, it takes
+// memory for its results as well, which the caller frees:
+//   int32_t net_run(const void* const* inputs, const int64_t* const* shapes, void** outputs,
+//                   int64_t* const* output_shapes);
 //
 // Files are written whole or not at all: under other names first, then renamed. Errors:
 // InvalidArgument for a kernel that a library runs, an unknown ending of the path and a name that
@@ -42,9 +44,6 @@ struct ExportOptions {
   bool reproducible = false;      // as in CompileOptions, for native code
   std::string c_compiler = "cc";  // compiles the small C part of native exports and links
 };
-
-// Whether a program can be exported.
-absl::Status CheckExport(const LoweredProgram& program);
 
 // Writes PATH.so and PATH.h.
 absl::Status ExportSharedLibrary(const Lowered& graph, const std::string& path,

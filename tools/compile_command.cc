@@ -160,9 +160,10 @@ void ObserveLastPhase(const Lowered& lowered, jit::CompileOptions code,
 
 LoweringOf GoalOf(const EmitArguments& arguments, const std::string& what) {
   if (ShowsKernels(what)) return LoweringOf::kKernels;
-  if (what == kExecutable || what == kCache) return LoweringOf::kSaved;
   const bool is_c = what == "c" && arguments.form != "reference";
-  return is_c || what == "so" || what == "o" ? LoweringOf::kExported : LoweringOf::kPlan;
+  const bool is_written =
+      is_c || what == kExecutable || what == kCache || what == "so" || what == "o";
+  return is_written ? LoweringOf::kWritten : LoweringOf::kPlan;
 }
 
 void Make(EmitArguments arguments) {
@@ -194,7 +195,7 @@ void Make(EmitArguments arguments) {
   options.loop_observer = steps.Observer();
   options.fusion_report = &decisions.fusion;
   options.folding_report = &decisions.folding;
-  const LoweredModel made = LowerModel(module, goal, options, arguments.model, arguments.compile);
+  const LoweredModel made = LowerModel(module, goal, options);
   const LoweredProgram& program = made.program;
   const Lowered& lowered = program.whole;
   if (arguments.explain == "text") std::cerr << ExplainText(lowered, options.target, decisions);

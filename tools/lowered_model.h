@@ -9,10 +9,9 @@ namespace tenon::tools {
 
 // What for.
 enum class LoweringOf {
-  kPlan,      // of one plan alone
-  kKernels,   // to be read; it may have none
-  kSaved,     // a plan or a program
-  kExported,  // likewise, but a program of numbers
+  kPlan,     // of one plan alone
+  kKernels,  // to be read; it may have none
+  kWritten,  // a plan or a program, to be saved or exported
 };
 
 struct LoweredModel {
@@ -20,10 +19,8 @@ struct LoweredModel {
   bool is_program = false;
 };
 
-// An ONNX model whose program cannot be exported is imported again without control flow, which may
-// give it a plan. Throws what lowering refuses.
-LoweredModel LowerModel(const ir::Module& module, LoweringOf goal, const CompileOptions& options,
-                        const ModelArguments& model, const CompileArguments& compile);
+// Throws what lowering refuses.
+LoweredModel LowerModel(const ir::Module& module, LoweringOf goal, const CompileOptions& options);
 
 }  // namespace tenon::tools
 

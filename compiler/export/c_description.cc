@@ -60,13 +60,22 @@ std::string DescribeRun(const CInterface& described) {
   Describe("inputs", described.inputs, has_variables, &text);
   Describe("outputs", described.outputs, has_variables, &text);
   if (has_variables) text += "   shapes[i]: the extents of inputs[i].\n";
-  StrAppend(&text, "   workspace: ",
-            has_variables ? StrCat(described.name, "_workspace_bytes(shapes)")
-                          : StrCat(Upper(described.name), "_WORKSPACE_BYTES (",
-                                   *described.workspace_bytes, ")"),
-            " bytes of memory that no other call uses meanwhile, or\n   NULL: taken and given ",
-            "back in the call. No two of these may overlap.\n   Gives 0; 1 when memory is out");
-  if (has_variables) text += "; 2 for shapes that the model does not take";
+  if (has_variables && described.calls_functions) {
+    text +=
+        "   outputs[k] is taken from malloc, and the caller frees it; NULL where it gives not "
+        "0.\n   output_shapes[k]: gets the extents of outputs[k]";
+  } else {
+    StrAppend(&text, "   workspace: ",
+              has_variables ? StrCat(described.name, "_workspace_bytes(shapes)")
+                            : StrCat(Upper(described.name), "_WORKSPACE_BYTES (",
+                                     *described.workspace_bytes, ")"),
+              " bytes of memory that no other call uses meanwhile, or\n   NULL: taken and given ",
+              "back in the call. No two of these may overlap");
+  }
+  text += ".\n   Gives 0; 1 when memory is out";
+  if (has_variables)
+    StrAppend(&text, "; 2 for shapes ", described.calls_functions ? "and values " : "",
+              "that the model does not take");
   if (!described.cpu_features.empty())
     StrAppend(&text, "; 3 when the CPU has not all of ", StrJoin(described.cpu_features, ", "));
   if (described.calls_functions)

@@ -2,7 +2,6 @@
 #include "tenon/compiler/export/c_extents.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -48,8 +47,8 @@ static int64_t tenon_extent_times(int64_t a, int64_t b, int32_t* status) {
 
 }  // namespace
 
-CExtents::CExtents(const runtime::Plan& plan, std::string function)
-    : plan_(plan), function_(std::move(function)), program_(plan.symbols) {
+CExtents::CExtents(const runtime::Plan& plan, std::string function, CVariables variables)
+    : plan_(plan), function_(std::move(function)), variables_(variables), program_(plan.symbols) {
   for (const Node& node : plan_.nodes) {
     for (const Entry& output : node.outputs) {
       for (const Dim& extent : output.extents) {
@@ -81,18 +80,14 @@ std::string CExtents::Text(int number) const {
   return operation.kind == Kind::kNumber ? StrCat(operation.number) : StrCat("v[", number, "]");
 }
 
-std::string CExtents::Definition() const {
-  std::string text = StrCat("\nstatic int32_t ", function_,
-                            "(const int64_t* const* shapes, int64_t* v) {\n"
-                            "  int32_t status = 0;\n");
-  const std::vector<DimProgram::Operation>& operations = program_.operations();
-  // A variable has the value of the first extent that is the variable alone.
-  std::map<int, std::string> alone;
+// A variable has the value of the first extent that is the variable alone, or else of one that is a
+// multiple of it and a number.
+std::map<int, std::string> CExtents::VariablesOfShapes() const {
+  std::map<int, std::string> found;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     for (std::size_t d = 0; d < inputs_[i].size(); ++d)
-      alone.emplace(inputs_[i][d], StrCat("shapes[", i, "][", d, "]"));
+      found.emplace(inputs_[i][d], StrCat("shapes[", i, "][", d, "]"));
   }
-  // Or of one that is a multiple of it and a number. All extents are compared below.
   std::size_t input = 0;
   for (const Node& node : plan_.nodes) {
     if (node.kind != NodeKind::kInput) continue;
@@ -101,42 +96,56 @@ std::string CExtents::Definition() const {
       const auto linear = AsLinear(extents[d]);
       if (!linear) continue;
       const auto at = std::ranges::find(plan_.symbols, linear->symbol) - plan_.symbols.begin();
-      alone.emplace(static_cast<int>(at), StrCat("(shapes[", input, "][", d, "] - ", linear->offset,
+      found.emplace(static_cast<int>(at), StrCat("(shapes[", input, "][", d, "] - ", linear->offset,
                                                  ") / ", linear->factor));
     }
     ++input;
   }
-  for (std::size_t k = 0; k < operations.size(); ++k) {
-    const DimProgram::Operation& operation = operations[k];
-    const auto binary = [&](const char* name, const char* more) {
-      StrAppend(&text, "  v[", k, "] = ", name, "(", Text(operation.a), ", ", Text(operation.b),
-                more, ");\n");
-    };
-    switch (operation.kind) {
-      case Kind::kSymbol:
-        StrAppend(&text, "  v[", k, "] = ", alone.at(static_cast<int>(k)), ";\n  if (v[", k, "] < ",
-                  Dim::Symbol(plan_.symbols[k]).LowerBound().value_or(1), ") status = 2;\n");
-        break;
-      case Kind::kNumber:
-        break;
-      case Kind::kAdd:
-        binary("tenon_extent_plus", ", &status");
-        break;
-      case Kind::kMultiply:
-        binary("tenon_extent_times", ", &status");
-        break;
-      case Kind::kFloorDiv:
-        binary("tenon_extent_floordiv", "");
-        break;
-      case Kind::kMax:
-        binary("tenon_extent_max", "");
-        break;
-      case Kind::kMin:
-        binary("tenon_extent_min", "");
-        break;
-    }
+  return found;
+}
+
+// Nothing for a variable and for a number.
+std::string CExtents::OperationLine(std::size_t k) const {
+  const DimProgram::Operation& operation = program_.operations()[k];
+  const auto binary = [&](const char* name, const char* more = "") {
+    return StrCat("  v[", k, "] = ", name, "(", Text(operation.a), ", ", Text(operation.b), more,
+                  ");\n");
+  };
+  switch (operation.kind) {
+    case Kind::kSymbol:
+    case Kind::kNumber:
+      return "";
+    case Kind::kAdd:
+      return binary("tenon_extent_plus", ", &status");
+    case Kind::kMultiply:
+      return binary("tenon_extent_times", ", &status");
+    case Kind::kFloorDiv:
+      return binary("tenon_extent_floordiv");
+    case Kind::kMax:
+      return binary("tenon_extent_max");
+    case Kind::kMin:
+      return binary("tenon_extent_min");
   }
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+  return "";
+}
+
+std::string CExtents::Definition() const {
+  const bool of_shapes = variables_ == CVariables::kOfShapes;
+  std::string text = StrCat("\nstatic int32_t ", function_, "(const int64_t* ",
+                            of_shapes ? "const* shapes" : "given",
+                            ", int64_t* v) {\n"
+                            "  int32_t status = 0;\n");
+  std::map<int, std::string> values;
+  if (of_shapes) values = VariablesOfShapes();
+  for (std::size_t k = 0; k < program_.operations().size(); ++k) {
+    if (k < plan_.symbols.size())
+      StrAppend(&text, "  v[", k,
+                "] = ", of_shapes ? values.at(static_cast<int>(k)) : StrCat("given[", k, "]"),
+                ";\n  if (v[", k, "] < ", Dim::Symbol(plan_.symbols[k]).LowerBound().value_or(1),
+                ") status = 2;\n");
+    text += OperationLine(k);
+  }
+  for (std::size_t i = 0; of_shapes && i < inputs_.size(); ++i) {
     for (std::size_t d = 0; d < inputs_[i].size(); ++d)
       StrAppend(&text, "  if (shapes[", i, "][", d, "] != ", Text(inputs_[i][d]),
                 ") status = 2;\n");
@@ -146,16 +155,22 @@ std::string CExtents::Definition() const {
     StrAppend(&text, "  if (!(", Text(conditions_[c].first),
               plan_.conditions[c].kind == ExtentCondition::Kind::kEqual ? " == " : " <= ",
               Text(conditions_[c].second), ")) status = 2;\n");
-  std::string helpers;
-  for (const auto& [name, helper] : kHelpers) {
-    if (text.find(StrCat(name, "(")) != std::string::npos) helpers += helper;
-  }
-  return helpers + text + "  return status;\n}\n\n";
+  return text + "  return status;\n}\n\n";
 }
 
 std::vector<std::string> CExtents::Call(const std::string& refusal) const {
-  return {StrCat("int64_t v[", program_.operations().size(), "];"),
-          StrCat("if (", function_, "(shapes, v) != 0) return ", refusal, ";")};
+  return {
+      StrCat("int64_t v[", program_.operations().size(), "];"),
+      StrCat("if (", function_, variables_ == CVariables::kOfShapes ? "(shapes, v)" : "(given, v)",
+             " != 0) return ", refusal, ";")};
+}
+
+std::string ExtentHelpersFor(const std::string& code) {
+  std::string helpers;
+  for (const auto& [name, helper] : kHelpers) {
+    if (code.find(StrCat(name, "(")) != std::string::npos) helpers += helper;
+  }
+  return helpers;
 }
 
 }  // namespace tenon::compiler

@@ -1,7 +1,10 @@
 #include "tenon/compiler/export/c_machine.h"
 
+#include <iterator>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "tenon/runtime/program.h"
 #include "tenon/support/strings.h"
 
@@ -13,6 +16,7 @@ constexpr const char* kTypes = R"(
 typedef struct {
   unsigned char* data;
   int64_t* holders;
+  int64_t shape[TENON_MOST_AXES];
 } tenon_value;
 
 /* A call that waits for another: where its registers begin, and what it does next. */
@@ -27,14 +31,22 @@ typedef struct {
   size_t base, count, room;
   tenon_waiting* waiting;
   size_t depth, waiting_room;
+  int64_t* extents; /* the variables of each call, -1 where one has no value */
+  size_t extents_room;
 } tenon_machine;
 )";
 
-// The functions of the machine, by name.
+// What programs of numbers do without.
+constexpr const char* kForVariables[] = {
+    "  int64_t shape[TENON_MOST_AXES];\n",
+    "  int64_t* extents; /* the variables of each call, -1 where one has no value */\n",
+    "  size_t extents_room;\n", ", {0}"};
+
+// The functions of the machine, by name. What a function calls is above it.
 constexpr std::pair<const char*, const char*> kFunctions[] = {{"tenon_take", R"(
 /* Room for an array; without data where memory is out. */
 static tenon_value tenon_take(size_t bytes) {
-  tenon_value made = {NULL, NULL};
+  tenon_value made = {NULL, NULL, {0}};
   made.holders = (int64_t*)malloc(bytes + 64 + sizeof(int64_t));
   if (made.holders == NULL) return made;
   *made.holders = 1;
@@ -44,7 +56,7 @@ static tenon_value tenon_take(size_t bytes) {
 )"},
                                                               {"tenon_borrow", R"(
 static tenon_value tenon_borrow(const void* data) {
-  tenon_value borrowed = {NULL, NULL};
+  tenon_value borrowed = {NULL, NULL, {0}};
   borrowed.data = (unsigned char*)data;
   return borrowed;
 }
@@ -87,6 +99,79 @@ static tenon_value tenon_write(tenon_value* from, bool is_last, const unsigned c
   if (at < 0) at += count;
   if (at >= 0 && at < count) memcpy(written.data + (size_t)at * bytes, element, bytes);
   return written;
+}
+)"},
+                                                              {"tenon_set_extent", R"(
+/* Gives a variable a value, or compares it with the one that it has. Gives 0, or 2. */
+static int32_t tenon_set_extent(int64_t* extent, int64_t value, int64_t least) {
+  if (*extent < 0) *extent = value;
+  return *extent != value || value < least ? 2 : 0;
+}
+)"},
+                                                              {"tenon_bytes", R"(
+static size_t tenon_bytes(const tenon_value* of, size_t axes, size_t bytes) {
+  size_t d;
+  for (d = 0; d < axes; ++d) bytes *= (size_t)of->shape[d];
+  return bytes;
+}
+)"},
+                                                              {"tenon_cut", R"(
+/* The first elements of an array along an axis. They share its memory where they lie together.
+   Gives 0, or 1 when memory is out. */
+static int32_t tenon_cut(tenon_value* cut, tenon_value* from, bool is_last, size_t axis,
+                         size_t axes, int64_t count, size_t bytes) {
+  size_t outer = 1, d, whole;
+  for (d = 0; d < axis; ++d) outer *= (size_t)from->shape[d];
+  for (d = axis + 1; d < axes; ++d) bytes *= (size_t)from->shape[d];
+  whole = bytes * (size_t)from->shape[axis];
+  bytes *= (size_t)count;
+  if (outer == 1 || bytes == whole) {
+    *cut = is_last ? tenon_move(from) : tenon_share(from);
+  } else {
+    *cut = tenon_take(outer * bytes);
+    if (cut->data == NULL) return 1;
+    memcpy(cut->shape, from->shape, sizeof(cut->shape));
+    for (d = 0; d < outer && bytes != 0; ++d)
+      memcpy(cut->data + d * bytes, from->data + d * whole, bytes);
+  }
+  cut->shape[axis] = count;
+  return 0;
+}
+)"},
+                                                              {"tenon_count_up", R"(
+/* 0, 1, 2, ...; without data where memory is out. */
+static tenon_value tenon_count_up(int64_t count) {
+  tenon_value made = tenon_take((size_t)count * sizeof(int64_t));
+  int64_t i;
+  made.shape[0] = count;
+  for (i = 0; made.data != NULL && i < count; ++i) ((int64_t*)made.data)[i] = i;
+  return made;
+}
+)"},
+                                                              {"tenon_give", R"(
+/* A copy for the caller; NULL where memory is out. */
+static void* tenon_give(const tenon_value* value, size_t bytes) {
+  void* const made = malloc(bytes == 0 ? 1 : bytes);
+  if (made != NULL && bytes != 0) memcpy(made, value->data, bytes);
+  return made;
+}
+)"},
+                                                              {"tenon_keep_extents", R"(
+/* A call that begins has the variables of the one that waits for it; the first has none. Gives 0,
+   or 1 when memory is out. */
+static int32_t tenon_keep_extents(tenon_machine* machine, size_t count) {
+  const size_t begin = machine->depth * count;
+  size_t i;
+  if (begin + count > machine->extents_room) {
+    const size_t room = 2 * (begin + count);
+    int64_t* const more = (int64_t*)realloc(machine->extents, room * sizeof(int64_t));
+    if (more == NULL) return 1;
+    machine->extents = more;
+    machine->extents_room = room;
+  }
+  for (i = begin; i < begin + count; ++i)
+    machine->extents[i] = begin == 0 ? -1 : machine->extents[i - count];
+  return 0;
 }
 )"},
                                                               {"tenon_enter", R"(
@@ -136,19 +221,23 @@ static int32_t tenon_wait(tenon_machine* machine, int32_t next) {
 
 }  // namespace
 
-std::string MachineFor(const std::string& code) {
-  const auto calls = [](const std::string& text, const std::string& name) {
-    return text.find(name + "(") != std::string::npos;
-  };
-  // What others call comes first.
-  const bool writes = calls(code, "tenon_write");
-  std::string made = kTypes;
-  for (const auto& [name, text] : kFunctions) {
-    const bool is_for_another = (writes && std::string(name) == "tenon_take") ||
-                                (calls(code, "tenon_leave") && std::string(name) == "tenon_let_go");
-    if (is_for_another || calls(code, name)) made += text;
+std::string MachineFor(const std::string& code, std::size_t axes) {
+  // Those that functions call stand above them.
+  std::vector<std::string> wanted;
+  std::string callers = code;
+  for (auto function = std::rbegin(kFunctions); function != std::rend(kFunctions); ++function) {
+    if (callers.find(StrCat(function->first, "(")) == std::string::npos) continue;
+    wanted.emplace_back(function->second);
+    callers += function->second;
   }
-  if (calls(code, "tenon_wait"))
+  std::string made = kTypes;
+  for (auto text = wanted.rbegin(); text != wanted.rend(); ++text) made += *text;
+  if (axes == 0) {
+    for (const char* text : kForVariables) made = absl::StrReplaceAll(made, {{text, ""}});
+  } else {
+    made = StrCat("\nenum { TENON_MOST_AXES = ", axes, " };\n", made);
+  }
+  if (code.find("tenon_wait(") != std::string::npos)
     made = StrCat("\nenum { TENON_MOST_CALLS = ", runtime::kMaxCallDepth, " };\n", made);
   return made + "\n";
 }

@@ -55,7 +55,8 @@ class ModelWriter {
     const jit::CBlock run = CRun(plan_, direct_, &*places_, &extents_).Body(),
                       shapes = OutputShapes();
     if (has_variables) {
-      file_.AddDefinitions(extents_.Definition());
+      const std::string definition = extents_.Definition();
+      file_.AddDefinitions(ExtentHelpersFor(definition) + definition);
       file_.AddFunction(
           StrCat("int64_t ", options_.name, "_workspace_bytes(const int64_t* const* shapes)"),
           Body(WorkspaceBytes(), "-1"),

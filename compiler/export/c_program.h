@@ -1,5 +1,6 @@
 // A program as a C source and a header, as c_model.h makes them of a plan. Parts are functions, and
-// steps are cases of a switch in NAME_run, so the depth of calls is never depth of the stack.
+// steps are cases of a switch in NAME_run, so the depth of calls is never depth of the stack. Where
+// arrays have other sizes in each run, NAME_run takes memory for its results.
 #ifndef TENON_COMPILER_EXPORT_C_PROGRAM_H_
 #define TENON_COMPILER_EXPORT_C_PROGRAM_H_
 
@@ -8,11 +9,7 @@
 
 namespace tenon::compiler {
 
-// Throws Unimplemented, naming what, for a program with variables or cuts: its arrays have other
-// sizes in each run.
-void RequireNumbers(const LoweredProgram& program);
-
-// Throws as above.
+// Throws InvalidArgument naming a kernel that a library runs.
 CModel WriteProgram(const LoweredProgram& program, const CModelOptions& options);
 
 }  // namespace tenon::compiler

@@ -9,7 +9,6 @@ namespace tenon::compiler {
 namespace {
 
 using runtime::ArrayType;
-using runtime::Plan;
 using runtime::ProgramFunction;
 using runtime::Register;
 using runtime::Step;
@@ -86,6 +85,19 @@ void CSwitch::Enter(std::size_t index) {
     const runtime::Entry& type = program_.constants[constant].type;
     types_[r] = {type.dtype, type.dims()};
   }
+  if (extents_ != nullptr) EnterExtents(function);
+}
+
+void CSwitch::EnterExtents(const ProgramFunction& function) {
+  out_.Line(StrCat("e = machine.extents + machine.depth * ", extents_->count(), ";"));
+  for (const auto& [r, constant] : function.constants) {
+    for (std::size_t d = 0; d < types_[r].extents.size(); ++d)
+      out_.Line(StrCat(At(r), ".shape[", d, "] = ", types_[r].extents[d].value(), ";"));
+  }
+  for (const std::string& name : function.own_extents)
+    out_.Line(StrCat(extents_->At(name), " = -1;"));
+  for (const std::string& status : extents_->GivenBy(function.extents, At)) Require(status);
+  for (const ExtentCondition& need : function.needs) Require(extents_->Need(need));
 }
 
 void CSwitch::AddFunction(std::size_t index) {
@@ -95,22 +107,12 @@ void CSwitch::AddFunction(std::size_t index) {
   for (std::size_t s = 0; s < function.steps.size(); ++s) {
     const Step& step = function.steps[s];
     const bool ends = function.ends_in_call && s + 1 == function.steps.size();
-    switch (step.kind) {
-      case StepKind::kPart:
-        AddPartStep(step);
-        LetGo(step);
-        break;
-      case StepKind::kWrite:
-        AddWrite(step);
-        LetGo(step);
-        break;
-      case StepKind::kCall:
-      case StepKind::kBranch:
-        AddCall(step, ends);
-        if (ends) return;
-        break;
-      case StepKind::kCut:
-        Unreachable("programs with cuts are refused");
+    if (step.kind == StepKind::kCall || step.kind == StepKind::kBranch) {
+      AddCall(step, ends);
+      if (ends) return;
+    } else {
+      AddStep(step);
+      LetGo(step);
     }
   }
   Give(function.results, function.results);
@@ -120,45 +122,6 @@ void CSwitch::AddFunction(std::size_t index) {
   out_.Line("machine.base = machine.waiting[--machine.depth].base;");
   out_.Line("next = machine.waiting[machine.depth].next;");
   out_.Line("break;");
-}
-
-void CSwitch::AddPartStep(const Step& step) {
-  const Plan& plan = program_.parts[step.target].cases[0].plan;
-  out_.Open("{");
-  out_.Line(StrCat("const void* in[", std::max<std::size_t>(step.inputs.size(), 1), "];"));
-  out_.Line(StrCat("void* out[", std::max<std::size_t>(step.outputs.size(), 1), "];"));
-  if (step.inputs.empty()) out_.Line("in[0] = NULL;");
-  if (step.outputs.empty()) out_.Line("out[0] = NULL;");
-  for (std::size_t i = 0; i < step.inputs.size(); ++i)
-    out_.Line(StrCat("in[", i, "] = ", At(step.inputs[i]), ".data;"));
-  for (std::size_t o = 0; o < step.outputs.size(); ++o) {
-    const runtime::Entry& made = plan.entry(plan.heads[o]);
-    types_[step.outputs[o]] = {made.dtype, made.dims()};
-    const std::string place = At(step.outputs[o]);
-    out_.Line(StrCat(place, " = tenon_take(", made.bytes(), ");"));
-    Require(StrCat(place, ".data == NULL"));
-    out_.Line(StrCat("out[", o, "] = ", place, ".data;"));
-  }
-  Require(StrCat(parts_[step.target], "(in, out, workspace)"));
-  out_.Close();
-}
-
-void CSwitch::AddWrite(const Step& step) {
-  const Shape shape = ShapeOf(types_[step.inputs[0]]);
-  const std::size_t whole = NumBytes(shape, types_[step.inputs[0]].dtype);
-  const std::size_t element =
-      NumBytes(ShapeOf(types_[step.inputs[2]]), types_[step.inputs[2]].dtype);
-  if (shape.empty() || static_cast<std::size_t>(shape[0]) * element != whole)
-    throw InvalidArgument(StrCat("scatter_nd: an array of shape ", ShapeToString(shape),
-                                 " has no elements of shape ",
-                                 ShapeToString(ShapeOf(types_[step.inputs[2]]))));
-  const bool is_last = IsIn(step.last_reads, step.inputs[0]) && step.inputs[2] != step.inputs[0];
-  const std::string place = At(step.outputs[0]);
-  out_.Line(StrCat(place, " = tenon_write(&", At(step.inputs[0]), ", ", is_last ? 1 : 0, ", ",
-                   At(step.inputs[2]), ".data, *(const int64_t*)", At(step.inputs[1]), ".data, ",
-                   shape[0], ", ", element, ");"));
-  Require(StrCat(place, ".data == NULL"));
-  types_[step.outputs[0]] = types_[step.inputs[0]];
 }
 
 // Where it ends its function, what it calls takes that one's place.
@@ -172,6 +135,8 @@ void CSwitch::AddCall(const Step& step, bool ends) {
     } else {
       LetGo(step);
       Require(StrCat("tenon_wait(&machine, ", back, ")"));
+      if (extents_ != nullptr)
+        Require(StrCat("tenon_keep_extents(&machine, ", extents_->count(), ")"));
     }
     out_.Line(StrCat("next = ", target, ";"));
   };
@@ -187,7 +152,16 @@ void CSwitch::AddCall(const Step& step, bool ends) {
   out_.Line("break;");
   if (ends) return;
   Case(back, "");
+  ComeBack(step);
+}
+
+void CSwitch::ComeBack(const Step& step) {
   out_.Line("r = machine.registers + machine.base;");
+  if (extents_ != nullptr) {
+    out_.Line(StrCat("e = machine.extents + machine.depth * ", extents_->count(), ";"));
+    const auto given = [](std::size_t i) { return StrCat("given[", i, "]"); };
+    for (const std::string& status : extents_->GivenBy(step.output_extents, given)) Require(status);
+  }
   const ProgramFunction& called = program_.functions[step.target];
   for (std::size_t o = 0; o < step.outputs.size(); ++o) {
     out_.Line(StrCat(At(step.outputs[o]), " = tenon_move(&given[", o, "]);"));
@@ -195,15 +169,18 @@ void CSwitch::AddCall(const Step& step, bool ends) {
   }
 }
 
-std::string CSwitch::Body(std::int64_t workspace) {
+std::size_t CSwitch::NumResults() const {
+  return program_.functions[0].result_types.size() - program_.extents.size();
+}
+
+void CSwitch::Begin(std::int64_t workspace) {
   const std::size_t given = MostGiven();
-  next_case_ = program_.functions.size();
-  out_.Open("{");
-  out_.Line("tenon_machine machine = {NULL, 0, 0, 0, NULL, 0, 0};");
+  out_.Line(StrCat("tenon_machine machine = {NULL, 0, 0, 0, NULL, 0, 0",
+                   extents_ == nullptr ? "" : ", NULL, 0", "};"));
   out_.Line("/* What a call is given, and what it gives. */");
   out_.Line(StrCat("tenon_value given[", given, "];"));
   out_.Line("tenon_value* r = NULL;");
-  out_.Line("void* taken = NULL;");
+  if (extents_ == nullptr) out_.Line("void* taken = NULL;");
   out_.Line("int32_t status = 0, next = 0;");
   out_.Line("size_t i;");
   out_.Line(StrCat("for (i = 0; i < ", given, "; ++i) given[i] = tenon_borrow(NULL);"));
@@ -211,29 +188,79 @@ std::string CSwitch::Body(std::int64_t workspace) {
     out_.Line(StrCat("given[", i, "] = tenon_borrow(inputs[", i, "]);"));
   out_.Line("(void)inputs;");
   out_.Line("(void)outputs;");
+  if (extents_ != nullptr) return;
   out_.Line("(void)workspace;");
   if (workspace > 0)
     out_.Line(StrCat("if (workspace == NULL && (workspace = taken = malloc(", workspace,
                      ")) == NULL) return 1;"));
+}
+
+void CSwitch::BeginVariables(const std::vector<std::string>& solve) {
+  out_.Line("int64_t* e = NULL;");
+  out_.Line("(void)shapes;");
+  out_.Line("(void)output_shapes;");
+  out_.Line(StrCat("for (i = 0; i < ", NumResults(), "; ++i) outputs[i] = NULL;"));
+  for (const std::string& line : solve) out_.Line(line);
+  const std::vector<ArrayType>& types = program_.functions[0].parameters;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    for (std::size_t d = 0; d < types[i].extents.size(); ++d) {
+      const Dim& extent = types[i].extents[d];
+      out_.Line(StrCat(
+          "given[", i, "].shape[", d, "] = ",
+          extent.is_static() ? StrCat(extent.value()) : StrCat("shapes[", i, "][", d, "]"), ";"));
+    }
+  }
+  out_.Line(StrCat("if (tenon_keep_extents(&machine, ", extents_->count(), ") != 0) return 1;"));
+  out_.Line("e = machine.extents;");
+  if (extents_->count_of_inputs() > 0)
+    out_.Line(StrCat("for (i = 0; i < ", extents_->count_of_inputs(), "; ++i) e[i] = v[i];"));
+}
+
+void CSwitch::GiveResults() {
+  const std::vector<ArrayType>& types = program_.functions[0].result_types;
+  for (std::size_t k = 0; k < types.size(); ++k)
+    out_.Line(StrCat("memcpy(outputs[", k, "], given[", k, "].data, ",
+                     NumBytes(ShapeOf(types[k]), types[k].dtype), ");"));
+}
+
+void CSwitch::End() {
+  out_.Line("end:");
+  out_.Line("machine.base = 0;");
+  out_.Line("tenon_leave(&machine);");
+  out_.Line(StrCat("for (i = 0; i < ", MostGiven(), "; ++i) tenon_let_go(&given[i]);"));
+  out_.Line("free(machine.registers);");
+  out_.Line("free(machine.waiting);");
+  if (extents_ == nullptr) {
+    out_.Line("free(taken);");
+  } else {
+    out_.Line("free(machine.extents);");
+    out_.Open(StrCat("for (i = 0; status != 0 && i < ", NumResults(), "; ++i) {"));
+    out_.Line("free(outputs[i]);");
+    out_.Line("outputs[i] = NULL;");
+    out_.Close();
+    out_.Line("(void)e;");
+  }
+  out_.Line("(void)r;");
+  out_.Line("return status;");
+}
+
+std::string CSwitch::Body(const std::vector<std::string>& solve, std::int64_t workspace) {
+  next_case_ = program_.functions.size();
+  out_.Open("{");
+  Begin(workspace);
+  if (extents_ != nullptr) BeginVariables(solve);
   out_.Open("for (;;) {");
   out_.Open("switch (next) {");
   for (std::size_t f = 0; f < program_.functions.size(); ++f) AddFunction(f);
   out_.Close();
   out_.Close();
   if (may_end_) out_.Line("done:");
-  const std::vector<ArrayType>& types = program_.functions[0].result_types;
-  for (std::size_t k = 0; k < types.size(); ++k)
-    out_.Line(StrCat("memcpy(outputs[", k, "], given[", k, "].data, ",
-                     NumBytes(ShapeOf(types[k]), types[k].dtype), ");"));
-  out_.Line("end:");
-  out_.Line("machine.base = 0;");
-  out_.Line("tenon_leave(&machine);");
-  out_.Line(StrCat("for (i = 0; i < ", given, "; ++i) tenon_let_go(&given[i]);"));
-  out_.Line("free(machine.registers);");
-  out_.Line("free(machine.waiting);");
-  out_.Line("free(taken);");
-  out_.Line("(void)r;");
-  out_.Line("return status;");
+  if (extents_ == nullptr) {
+    GiveResults();
+  } else {
+    GiveResultsOfVariables();
+  }
+  End();
   out_.Close();
   return out_.Text();
 }

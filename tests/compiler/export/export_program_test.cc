@@ -2,7 +2,6 @@
 // results of the source that a C compiler makes code of.
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -247,21 +246,6 @@ TEST(ExportProgramTest, TheHeaderTellsWhatItTakes) {
                     HasSubstr("inputs[0]: n, int64 (), 8 bytes"),
                     HasSubstr("outputs[1]: float32 (3, 7), 84 bytes"),
                     HasSubstr("4 when more than 10000 calls wait for others")));
-}
-
-TEST(ExportProgramTest, ArraysOfOtherSizesInEachRunAreRefusedInWords) {
-  const std::map<std::string, std::string> refused = {
-      {"def @main(%c: bool, %x: Tensor[(n), float32]) { if (%c) { exp(%x) } else { %x } }",
-       "an extent is the variable n"},
-      {"def @main(%x: Tensor[(9, 4), float32], %n: Tensor[(1), int64]) {\n"
-       "  nn.softmax(exp(take_first(%x, %n, extent=\"#k\")))\n}",
-       "the variable #k"}};
-  for (const auto& [text, why] : refused) {
-    const LoweredProgram program = ValueOrThrow(LowerProgram(Parsed(text), kGenerated));
-    const absl::Status status = ExportCSource(program, "/nowhere/net.c");
-    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-    EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr(why), HasSubstr("--shape")));
-  }
 }
 
 }  // namespace
