@@ -134,7 +134,7 @@ const std::map<std::string, std::map<std::string, std::set<std::string>>>& Insid
             {"te/shape", {"schedule", "te"}},
             {"te/sort", {"schedule", "te"}}}},
           {"verify",
-           {{"", {"array_values.h", "fuzz_onnx.h", "interpret.h"}},
+           {{"", {"array_values.h", "fuzz_onnx.h", "fuzz_passes.h", "interpret.h"}},
             {"check", {"define", "draw"}},
             {"define", {}},
             {"draw", {"define"}}}},

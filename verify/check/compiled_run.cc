@@ -173,6 +173,13 @@ std::string CompiledRun::ToString() const {
       relatives ? StrCat("and relatives (", *relatives, "), ") : std::string(), NameOf(caller));
 }
 
+void CompiledRun::KeepAllFloats() {
+  options.winograd = false;
+  options.keep_nan = true;
+  // A library has ways of its own to lose them.
+  if (options.threads % 2 == 1) options.library = LibraryChoice::kLibrary;
+}
+
 namespace {
 
 // All but exports.

@@ -51,6 +51,8 @@ struct CompiledRun {
   std::vector<std::vector<NDArray>> Of(const ir::Module& module,
                                        const std::vector<NDArray>& inputs) const;
   std::string ToString() const;
+  // Leaves out what loses NaN and infinities (docs/numerics.md).
+  void KeepAllFloats();
 
  private:
   void CheckRelatives(const ir::Module& module, const runtime::Inputs& named,

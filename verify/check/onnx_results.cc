@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tenon/support/error.h"
-#include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/check/nudge.h"
 #include "tenon/verify/interpret.h"
@@ -36,7 +35,7 @@ std::optional<std::string> ResultComparison::Differing(const Arrays& actual, con
                                                        OnnxFuzzStatistics* statistics) const {
   std::optional<std::string> words = DifferentTypes(actual, expected);
   const bool has_other_types = words.has_value();
-  if (!words) words = DifferentValues(actual, expected, relative_);
+  if (!words) words = DifferentValues(actual, expected, Within(relative_));
   if (!words) {
     ++statistics->equal;
     return std::nullopt;
@@ -49,34 +48,6 @@ std::optional<std::string> ResultComparison::Differing(const Arrays& actual, con
     return std::nullopt;
   }
   return words;
-}
-
-std::optional<std::string> ResultComparison::DifferentTypes(const Arrays& actual,
-                                                            const Arrays& expected) const {
-  if (actual.size() != expected.size())
-    return StrCat("it has ", actual.size(), " results instead of ", expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const NDArray &a = actual[i], &e = expected[i];
-    if (a.shape() == e.shape() && a.dtype() == e.dtype()) continue;
-    return StrCat("result ", i, " is ", a.dtype().ToString(), " ", ShapeToString(a.shape()),
-                  " instead of ", e.dtype().ToString(), " ", ShapeToString(e.shape()));
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> ResultComparison::DifferentValues(const Arrays& actual,
-                                                             const Arrays& expected,
-                                                             double relative) const {
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double tolerance = relative * std::max(1.0, LargestMagnitude(expected[i]));
-    if (measures_.rounds_to_integers && !expected[i].dtype().is_float() &&
-        LargestDifference(actual[i], expected[i]) <= 1)
-      continue;
-    if (const auto d = FirstDifference(actual[i], expected[i], tolerance))
-      return StrCat("result ", i, " at ", ShapeToString(d->index), " is ", d->actual,
-                    " instead of ", d->expected);
-  }
-  return std::nullopt;
 }
 
 // Whether the results stay the same when every intermediate value changes a little.
@@ -95,7 +66,7 @@ bool ResultComparison::IsStable(const Arrays& expected) const {
     for (std::size_t k = 0; k < expected.size(); ++k) {
       if ((*other)[k].shape() != expected[k].shape()) return false;
     }
-    if (DifferentValues(*other, expected, relative_ / 20)) return false;
+    if (DifferentValues(*other, expected, Within(relative_ / 20))) return false;
   }
   return true;
 }

@@ -13,6 +13,7 @@
 
 #include "tenon/ir/module.h"
 #include "tenon/support/ndarray.h"
+#include "tenon/verify/check/result_difference.h"
 #include "tenon/verify/draw/module_measures.h"
 #include "tenon/verify/fuzz_onnx.h"
 
@@ -32,11 +33,9 @@ class ResultComparison {
                                        OnnxFuzzStatistics* statistics) const;
 
  private:
-  std::optional<std::string> DifferentTypes(const std::vector<NDArray>& actual,
-                                            const std::vector<NDArray>& expected) const;
-  std::optional<std::string> DifferentValues(const std::vector<NDArray>& actual,
-                                             const std::vector<NDArray>& expected,
-                                             double relative) const;
+  Tolerance Within(double relative) const {
+    return {.relative = relative, .rounds_to_integers = measures_.rounds_to_integers};
+  }
   bool IsStable(const std::vector<NDArray>& expected) const;
 
   const ir::Module& module_;
