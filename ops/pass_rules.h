@@ -35,6 +35,11 @@ enum class HalfSums {
 // result, as of relu.
 struct KeepsPositiveScale {};
 
+// An operator of the pattern kElemWise or kBroadcast: each element of its result depends only on
+// the elements of the arguments at the same place, to which these are broadcast as by Broadcast,
+// and not on where that is. So one call on joined values gives what a call on each gives, joined.
+struct IgnoresPlaces {};
+
 // Axes of channels: one, or two (count of blocks, then block) when the layout cuts them into
 // blocks.
 struct ChannelAxes {

@@ -85,8 +85,8 @@ void RegisterBinaryOps(OpRegistry& registry) {
         .Argument("rhs", "Tensor", "right operand")
         .Level(row.level)
         .Pattern(OpPattern::kBroadcast)
-        .TypeRelation(row.relation,
-                      row.relation == BroadcastToBool ? "BroadcastComp" : "Broadcast");
+        .TypeRelation(row.relation, row.relation == BroadcastToBool ? "BroadcastComp" : "Broadcast")
+        .Column(IgnoresPlaces());
     if (row.precision) op.Column(*row.precision);
   }
   registry.Register("where")
@@ -97,7 +97,8 @@ void RegisterBinaryOps(OpRegistry& registry) {
       .Level(4)
       .Pattern(OpPattern::kBroadcast)
       .TypeRelation(Where, "Where")
-      .Column(PrecisionRule::kFollow);
+      .Column(PrecisionRule::kFollow)
+      .Column(IgnoresPlaces());
 }
 
 }  // namespace tenon::ops

@@ -14,7 +14,7 @@ namespace {
 OpBuilder Unary(OpRegistry& registry, const char* name, const char* help, int level) {
   OpBuilder op = registry.Register(name);
   op.Describe(help).Argument("data", "Tensor", "input").Level(level);
-  op.Pattern(OpPattern::kElemWise).TypeRelation(Identity, "Identity");
+  op.Pattern(OpPattern::kElemWise).TypeRelation(Identity, "Identity").Column(IgnoresPlaces());
   return op;
 }
 
@@ -143,7 +143,8 @@ void RegisterUnaryOps(OpRegistry& registry) {
       .Argument("dtype_like", "Tensor", "gives the element type")
       .Level(3)
       .Pattern(OpPattern::kElemWise)
-      .TypeRelation(CastLike, "CastLike");
+      .TypeRelation(CastLike, "CastLike")
+      .Column(IgnoresPlaces());
   registry.Register("full_like")
       .Describe("fill_value in the shape of the first input")
       .Argument("data", "Tensor", "gives the type")

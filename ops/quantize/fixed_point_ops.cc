@@ -1,5 +1,6 @@
 // Products with fixed-point numbers, rounded half up, as integer-only inference has them.
 #include "tenon/ops/builtin.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/quantize/fixed_point_attrs.h"
 #include "tenon/support/strings.h"
 
@@ -44,7 +45,8 @@ void RegisterFixedPointOps(OpRegistry& registry) {
       .Argument("data", "Tensor", "int32")
       .Attrs<FixedPointMultiplyAttrs>()
       .Pattern(OpPattern::kElemWise)
-      .TypeRelation(FixedPointMultiply, "Identity");
+      .TypeRelation(FixedPointMultiply, "Identity")
+      .Column(IgnoresPlaces());
   registry.Register("fixed_point_multiply_per_axis")
       .Describe(
           "data * 2^left_shift * fp_multiplier / 2^(31 + right_shift), rounded half up; computed "

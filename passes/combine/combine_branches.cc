@@ -12,7 +12,9 @@
 #include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/norm/nn_attrs.h"
+#include "tenon/ops/pass_rules.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/passes/combine/argument_joiner.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/support/strings.h"
 
@@ -23,13 +25,6 @@ using ir::CallNode;
 using ir::Expr;
 
 Shape ShapeOf(const Expr& e) { return ir::StaticShape(e.checked_type(), "a branch"); }
-
-bool IsSameScalar(const Expr& a, const Expr& b) {
-  const auto* x = a.As<ir::ConstantNode>();
-  const auto* y = b.As<ir::ConstantNode>();
-  return x != nullptr && y != nullptr && x->data.shape().empty() &&
-         x->data.dtype() == y->data.dtype() && x->data.SameBytes(y->data);
-}
 
 // Elements [first, first + size) along an axis of a value of this rank.
 Expr SliceAxis(const Expr& e, std::size_t axis, std::int64_t first, std::int64_t size) {
@@ -51,21 +46,6 @@ std::optional<std::int64_t> ChannelAxisOf(const CallNode& call) {
   return std::nullopt;
 }
 
-// Whether the operator tells elements apart by where they are, or its attributes name an axis or a
-// shape. Those of the wide value are others.
-bool KnowsPlaces(const CallNode& call) {
-  static const Expr trilu = ops::OpRegistry::Global().Get("trilu");
-  if (call.callee == trilu) return true;
-  const attrs::Schema* schema = call.attrs.schema();
-  return schema != nullptr &&
-         std::any_of(schema->fields.begin(), schema->fields.end(), [](const auto& field) {
-           return field.name.find("axis") != std::string::npos || field.name == "axes" ||
-                  field.name == "shape";
-         });
-}
-
-using Branches = std::vector<Expr>;
-
 // Branches and what follows all of them.
 struct Group {
   Branches heads;
@@ -73,74 +53,6 @@ struct Group {
   std::optional<std::size_t> axis;  // of the joined value; none: stacked
   // Makes the wide value of one more call from the wide value before it.
   std::vector<std::function<Expr(const Expr& wide)>> steps;
-};
-
-// Joins the arguments that stand in the same position of each branch's next call.
-class ArgumentJoiner {
- public:
-  // `values` are what the branches have computed so far.
-  ArgumentJoiner(const Branches& values, std::optional<std::size_t> axis)
-      : values_(values), axis_(axis), rank_(ShapeOf(values[0]).size()) {}
-
-  std::optional<Expr> Join(const Branches& args) const {
-    for (const Expr& arg : args) {
-      const auto* type = arg.checked_type().As<ir::TensorTypeNode>();
-      if (type == nullptr || !ir::IsStaticTensor(arg.checked_type()) ||
-          type->dtype != args[0].checked_type().As<ir::TensorTypeNode>()->dtype ||
-          type->shape.size() != ShapeOf(args[0]).size() || type->shape.size() > rank_)
-        return std::nullopt;
-    }
-    const bool is_one = std::all_of(args.begin(), args.end(), [&](const Expr& arg) {
-      return arg == args[0] || IsSameScalar(arg, args[0]);
-    });
-    if (is_one && (!axis_ || IsBroadcastAlong(args[0]))) return args[0];
-    return axis_ ? Concatenated(args) : Stacked(args);
-  }
-
-  // One value per channel, in the order of the branches.
-  std::optional<Expr> JoinChannels(const Branches& biases) const {
-    if (axis_) return ops::Concatenate(biases, 0);
-    return ops::ExpandDims(Stack(biases), 1, static_cast<std::int64_t>(rank_) - 1);
-  }
-
- private:
-  // The joined axis in an argument, which is aligned with the value's last axis.
-  std::optional<std::size_t> AxisOf(std::size_t rank) const {
-    if (*axis_ + rank < rank_) return std::nullopt;
-    return *axis_ + rank - rank_;
-  }
-  bool IsBroadcastAlong(const Expr& arg) const {
-    const Shape shape = ShapeOf(arg);
-    const auto axis = AxisOf(shape.size());
-    return !axis || shape[*axis] == 1;
-  }
-
-  std::optional<Expr> Concatenated(const Branches& args) const {
-    const auto axis = AxisOf(ShapeOf(args[0]).size());
-    if (!axis) return std::nullopt;
-    Shape others = ShapeOf(args[0]);
-    others[*axis] = 0;
-    for (std::size_t i = 0; i < args.size(); ++i) {
-      Shape shape = ShapeOf(args[i]);
-      if (shape[*axis] != ShapeOf(values_[i])[*axis_]) return std::nullopt;
-      shape[*axis] = 0;
-      if (shape != others) return std::nullopt;
-    }
-    return ops::Concatenate(args, static_cast<std::int64_t>(*axis));
-  }
-
-  std::optional<Expr> Stacked(const Branches& args) const {
-    const Shape shape = ShapeOf(args[0]);
-    for (const Expr& arg : args) {
-      if (ShapeOf(arg) != shape) return std::nullopt;
-    }
-    const auto missing = static_cast<std::int64_t>(rank_ - shape.size());
-    return missing == 0 ? Stack(args) : ops::ExpandDims(Stack(args), 1, missing);
-  }
-
-  const Branches& values_;
-  const std::optional<std::size_t> axis_;
-  const std::size_t rank_;
 };
 
 class Combiner {
@@ -252,8 +164,9 @@ class Combiner {
     const ArgumentJoiner joiner(group.ends, group.axis);
     const std::optional<std::int64_t> channels = ChannelAxisOf(first);
     const bool is_bias = first.callee == ops::Known().bias_add;
-    if (channels ? place != 0 || (!is_bias && !group.axis) : KnowsPlaces(first))
-      return std::nullopt;
+    const bool is_joinable = channels ? place == 0 && (is_bias || group.axis)
+                                      : ops::OpOf(first)->Column<ops::IgnoresPlaces>() != nullptr;
+    if (!is_joinable) return std::nullopt;
     std::vector<Expr> args = first.args;
     for (std::size_t a = 0; a < args.size(); ++a) {
       if (a == place) continue;
@@ -263,7 +176,7 @@ class Combiner {
         const std::size_t rank = ShapeOf(next[0]).size();
         const auto channel = static_cast<std::size_t>(ops::NormalAxis(*channels, rank));
         if (channel != group.axis.value_or(rank - 1)) return std::nullopt;
-        args[a] = *joiner.JoinChannels(column);
+        args[a] = joiner.JoinChannels(column);
         continue;
       }
       const auto joined = joiner.Join(column);

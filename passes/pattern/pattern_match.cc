@@ -151,6 +151,95 @@ bool Matcher::SolveCall(const CallPattern& pattern, const Expr& expr, const Goal
   return undo(SolveAll(patterns, exprs, rest));
 }
 
+// Solves one goal by the kind of its pattern, and the rest.
+struct Matcher::KindSolver {
+  Matcher& matcher;
+  const PatternNode* node;
+  const Expr& e;
+  const Goals* rest;
+
+  void Bind(bool is_matched = false) const { matcher.Bind(node, e, is_matched); }
+  bool Leaf(bool matches) const {
+    if (!matches) return false;
+    Bind();
+    return matcher.Solve(rest);
+  }
+  bool operator()(const WildcardPattern&) const { return Leaf(true); }
+  bool operator()(const IsOpPattern& p) const { return Leaf(e == p.op); }
+  bool operator()(const IsVarPattern& p) const {
+    return Leaf(e.kind() == ir::ExprKind::kVar && (p.name.empty() || ir::Var(e).name() == p.name));
+  }
+  bool operator()(const IsConstantPattern&) const {
+    return Leaf(e.kind() == ir::ExprKind::kConstant);
+  }
+  bool operator()(const IsExprPattern& p) const { return Leaf(ir::StructuralEqual(e, p.expr)); }
+  bool operator()(const CallPattern& p) const {
+    Bind(true);
+    return matcher.SolveCall(p, e, rest);
+  }
+  bool operator()(const TuplePattern& p) const {
+    const auto* tuple = e.As<ir::TupleNode>();
+    if (tuple == nullptr) return false;
+    Bind(true);
+    return p.fields ? matcher.SolveAll(*p.fields, tuple->fields, rest) : matcher.Solve(rest);
+  }
+  bool operator()(const TupleGetItemPattern& p) const {
+    const auto* item = e.As<ir::TupleGetItemNode>();
+    if (item == nullptr || (p.index && *p.index != item->index)) return false;
+    Bind(true);
+    const Goals tuple{p.tuple, item->tuple, rest};
+    return matcher.Solve(&tuple);
+  }
+  bool operator()(const OrPattern& p) const {
+    Bind();
+    const Undo way(&matcher);
+    const Goals first{p.first, e, rest};
+    if (way(matcher.Solve(&first))) return true;
+    const Goals second{p.second, e, rest};
+    return matcher.Solve(&second);
+  }
+  bool operator()(const AndPattern& p) const {
+    Bind();
+    const Goals second{p.second, e, rest};
+    const Goals first{p.first, e, &second};
+    return matcher.Solve(&first);
+  }
+  bool operator()(const NotPattern& p) const { return Leaf(!matcher.MatchesAlone(p.inner, e)); }
+  bool operator()(const ConstrainedPattern& p) const {
+    if (!p.condition(e)) return false;
+    Bind();
+    const Goals inner{p.inner, e, rest};
+    return matcher.Solve(&inner);
+  }
+  bool operator()(const SameShapePattern& p) const {
+    Bind();
+    matcher.comparisons_.push_back({e, p.other});
+    const Goals inner{p.inner, e, rest};
+    return matcher.Solve(&inner);
+  }
+  bool operator()(const UsedByPattern& p) const {
+    Bind();
+    return matcher.SolveUsedBy(p, e, rest);
+  }
+  bool operator()(const LetPattern& p) const {
+    const auto* let = e.As<ir::LetNode>();
+    if (let == nullptr) return false;
+    Bind(true);
+    return matcher.SolveAll({p.var, p.value, p.body}, {let->var, let->value, let->body}, rest);
+  }
+  bool operator()(const IfPattern& p) const {
+    const auto* node = e.As<ir::IfNode>();
+    if (node == nullptr) return false;
+    Bind(true);
+    return matcher.SolveAll({p.condition, p.then_branch, p.else_branch},
+                            {node->condition, node->then_branch, node->else_branch}, rest);
+  }
+  bool operator()(const DominatesPattern& p) const {
+    Bind();
+    return matcher.SolveDominates(p, e, rest);
+  }
+};
+
 bool Matcher::Solve(const Goals* goals) {
   if (goals == nullptr) return ShapesAgree();
   const PatternNode* node = goals->pattern.get();
@@ -159,96 +248,7 @@ bool Matcher::Solve(const Goals* goals) {
   const auto bound = bindings_.by_pattern_.find(node);
   if (bound != bindings_.by_pattern_.end()) return bound->second == e && Solve(rest);
   const Undo undo(this);
-
-  struct Visitor {
-    Matcher& matcher;
-    const PatternNode* node;
-    const Expr& e;
-    const Goals* rest;
-
-    void Bind(bool is_matched = false) const { matcher.Bind(node, e, is_matched); }
-    bool Leaf(bool matches) const {
-      if (!matches) return false;
-      Bind();
-      return matcher.Solve(rest);
-    }
-    bool operator()(const WildcardPattern&) const { return Leaf(true); }
-    bool operator()(const IsOpPattern& p) const { return Leaf(e == p.op); }
-    bool operator()(const IsVarPattern& p) const {
-      return Leaf(e.kind() == ir::ExprKind::kVar &&
-                  (p.name.empty() || ir::Var(e).name() == p.name));
-    }
-    bool operator()(const IsConstantPattern&) const {
-      return Leaf(e.kind() == ir::ExprKind::kConstant);
-    }
-    bool operator()(const IsExprPattern& p) const { return Leaf(ir::StructuralEqual(e, p.expr)); }
-    bool operator()(const CallPattern& p) const {
-      Bind(true);
-      return matcher.SolveCall(p, e, rest);
-    }
-    bool operator()(const TuplePattern& p) const {
-      const auto* tuple = e.As<ir::TupleNode>();
-      if (tuple == nullptr) return false;
-      Bind(true);
-      return p.fields ? matcher.SolveAll(*p.fields, tuple->fields, rest) : matcher.Solve(rest);
-    }
-    bool operator()(const TupleGetItemPattern& p) const {
-      const auto* item = e.As<ir::TupleGetItemNode>();
-      if (item == nullptr || (p.index && *p.index != item->index)) return false;
-      Bind(true);
-      const Goals tuple{p.tuple, item->tuple, rest};
-      return matcher.Solve(&tuple);
-    }
-    bool operator()(const OrPattern& p) const {
-      Bind();
-      const Undo way(&matcher);
-      const Goals first{p.first, e, rest};
-      if (way(matcher.Solve(&first))) return true;
-      const Goals second{p.second, e, rest};
-      return matcher.Solve(&second);
-    }
-    bool operator()(const AndPattern& p) const {
-      Bind();
-      const Goals second{p.second, e, rest};
-      const Goals first{p.first, e, &second};
-      return matcher.Solve(&first);
-    }
-    bool operator()(const NotPattern& p) const { return Leaf(!matcher.MatchesAlone(p.inner, e)); }
-    bool operator()(const ConstrainedPattern& p) const {
-      if (!p.condition(e)) return false;
-      Bind();
-      const Goals inner{p.inner, e, rest};
-      return matcher.Solve(&inner);
-    }
-    bool operator()(const SameShapePattern& p) const {
-      Bind();
-      matcher.comparisons_.push_back({e, p.other});
-      const Goals inner{p.inner, e, rest};
-      return matcher.Solve(&inner);
-    }
-    bool operator()(const UsedByPattern& p) const {
-      Bind();
-      return matcher.SolveUsedBy(p, e, rest);
-    }
-    bool operator()(const LetPattern& p) const {
-      const auto* let = e.As<ir::LetNode>();
-      if (let == nullptr) return false;
-      Bind(true);
-      return matcher.SolveAll({p.var, p.value, p.body}, {let->var, let->value, let->body}, rest);
-    }
-    bool operator()(const IfPattern& p) const {
-      const auto* node = e.As<ir::IfNode>();
-      if (node == nullptr) return false;
-      Bind(true);
-      return matcher.SolveAll({p.condition, p.then_branch, p.else_branch},
-                              {node->condition, node->then_branch, node->else_branch}, rest);
-    }
-    bool operator()(const DominatesPattern& p) const {
-      Bind();
-      return matcher.SolveDominates(p, e, rest);
-    }
-  };
-  return undo(std::visit(Visitor{*this, node, e, rest}, node->content));
+  return undo(std::visit(KindSolver{*this, node, e, rest}, node->content));
 }
 
 bool Matcher::SolveUsedBy(const UsedByPattern& pattern, const Expr& user, const Goals* rest) {

@@ -49,6 +49,7 @@ class Matcher {
 
  private:
   struct Goals;
+  struct KindSolver;
   struct Undo;
   bool Solve(const Goals* goals);
   bool SolveCall(const CallPattern& pattern, const ir::Expr& expr, const Goals* rest);

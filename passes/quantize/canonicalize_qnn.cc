@@ -139,6 +139,7 @@ const QnnRules& Rules() {
   static const QnnRules rules = [] {
     QnnRules made;
     AddQnnArithmetic(&made);
+    AddQnnConvolutions(&made);
     AddQnnProducts(&made);
     return made;
   }();

@@ -77,7 +77,8 @@ ir::Expr Requantized(const QnnTensor& tensor, const QnnTensor& to, const QnnRoun
 using QnnRule = std::function<ir::Expr(const QnnCall& call)>;
 using QnnRules = std::unordered_map<ir::Expr, QnnRule, ir::ExprHash>;
 
-void AddQnnProducts(QnnRules* rules);  // conv2d, dense, batch_matmul
+void AddQnnConvolutions(QnnRules* rules);  // conv2d, conv2d_transpose
+void AddQnnProducts(QnnRules* rules);      // dense, batch_matmul
 
 }  // namespace tenon::passes
 

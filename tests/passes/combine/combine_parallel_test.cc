@@ -2,6 +2,8 @@
 #include <functional>
 
 #include "tenon/ops/builders.h"
+#include "tenon/ops/pass_rules.h"
+#include "tenon/ops/registry.h"
 #include "tenon/passes/combine/combine_parallel_batch_matmul.h"
 #include "tenon/passes/combine/combine_parallel_conv2d.h"
 #include "tenon/passes/combine/combine_parallel_dense.h"
@@ -273,6 +275,26 @@ TEST(CombineParallelChainTest, AreJoinedAsFarAsAllBranchesAgree) {
     ExpectSameValues(before, after);
     EXPECT_EQ(InferType(after), after);
   }
+}
+
+// As a plug-in registers them.
+TEST(CombineParallelChainTest, OperatorsOfUsersSayThatTheyIgnorePlaces) {
+  const auto add = [](const char* name) {
+    return ops::OpRegistry::Global()
+        .Register(name)
+        .Argument("data", "Tensor", "input")
+        .Pattern(ops::OpPattern::kElemWise)
+        .TypeRelation(ops::Identity, "Identity");
+  };
+  add("test.twice").Column(ops::IgnoresPlaces());
+  add("test.times_place");
+  const auto calls_of = [](const std::string& op) {
+    const Module before = WithConstants(
+        kConvChain, StrCat("(", op, "(nn.conv2d(%x, %w1)), ", op, "(nn.conv2d(%x, %w2)))"));
+    return CountOf(Body(CombineParallelConv2D(before, 2)), op);
+  };
+  EXPECT_EQ(calls_of("test.twice"), 1);
+  EXPECT_EQ(calls_of("test.times_place"), 2);
 }
 
 TEST(CombineParallelTest, S001_54_S001_55_DenseOfTheExample) {
