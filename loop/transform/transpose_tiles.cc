@@ -162,37 +162,44 @@ class Transposer : public StmtMutator {
     return uses;
   }
 
-  // `columns` iterations from `from` on, out of a block of n by n.
-  std::optional<Stmt> Transpose(const ForNode& loop, const StoreNode& store, const Expr& from,
-                                std::int64_t columns, std::int64_t lanes, std::int64_t n) const {
-    const auto* to = store.indices[0].As<RampNode>();
-    if (to == nullptr || !IsConstInt(to->stride, 1)) return std::nullopt;
-    std::vector<Expr> gathers;  // what x * f(x) reads has two nodes
-    Expr first;
+  // What a store reads from one element of each of several rows.
+  struct Gather {
+    std::vector<Expr> nodes;  // what x * f(x) reads has two
+    Expr first;               // the row of the first lane
+  };
+
+  // Nothing where there is none, or more than one, or where the store reads what it writes.
+  static std::optional<Gather> GatherOf(const ForNode& loop, const StoreNode& store,
+                                        const Expr& from, std::int64_t lanes) {
+    Gather gather;
     bool single = true;
     VisitExpr(store.value, [&](const Expr& e) {
       const auto* load = e.As<LoadNode>();
       if (load != nullptr && load->buffer == store.buffer) single = false;
       const std::optional<Expr> row = FirstRow(e, loop, store, from, lanes);
       if (!row) return;
-      if (!gathers.empty() && !StructuralEqual(e, gathers[0])) single = false;
-      gathers.push_back(e);
-      first = *row;
+      if (!gather.nodes.empty() && !StructuralEqual(e, gather.nodes[0])) single = false;
+      gather.nodes.push_back(e);
+      gather.first = *row;
     });
-    if (gathers.empty() || !single) return std::nullopt;
+    if (gather.nodes.empty() || !single) return std::nullopt;
+    return gather;
+  }
 
-    std::vector<std::pair<Var, Expr>> names;
+  // The first `columns` columns of a block of n by n, whose rows the gather reads. `names` are for
+  // what several of them share.
+  std::vector<Expr> ColumnsOf(const Gather& gather, const Rows& read, std::int64_t columns,
+                              std::int64_t n, std::vector<std::pair<Var, Expr>>* names) const {
     const auto name_as = [&](const char* what, const Expr& value) {
-      names.emplace_back(Var(what, value.dtype()), value);
-      return Expr(names.back().first);
+      names->emplace_back(Var(what, value.dtype()), value);
+      return Expr(names->back().first);
     };
     const auto name = [&](const Expr& value) { return name_as("row", value); };
-    const LoadNode& load = *gathers[0].As<LoadNode>();
+    const LoadNode& load = *gather.nodes[0].As<LoadNode>();
     const Expr stride = load.indices[0].As<RampNode>()->stride;
-    const Rows read = *RowsOf(load, loop, store);
-    const Expr origin = first.kind() == ExprKind::kIntImm
-                            ? first
-                            : name_as("origin", Call(Intrinsic::kOpaque, {first}));
+    const Expr origin = gather.first.kind() == ExprKind::kIntImm
+                            ? gather.first
+                            : name_as("origin", Call(Intrinsic::kOpaque, {gather.first}));
     const Expr last = read.end.defined() ? name_as("last", read.end - 1) : Expr();
     // The last row stands for those after it.
     const auto offset_of = [&](std::int64_t row) {
@@ -211,18 +218,29 @@ class Transposer : public StmtMutator {
       const Expr from = Ramp(Simplify(origin + offset_of(row) + column), 1, lanes_of);
       return Load(load.buffer, {from}, nullptr, mask);
     };
-    const std::vector<Expr> rows = LoadsWholeRows(load) && columns > part
-                                       ? ColumnsOfRows(elements, n, part, name)
-                                       : ColumnsOfParts(elements, n, columns, part, name);
+    return LoadsWholeRows(load) && columns > part
+               ? ColumnsOfRows(elements, n, part, name)
+               : ColumnsOfParts(elements, n, columns, part, name);
+  }
 
+  // `columns` iterations from `from` on, out of a block of n by n.
+  std::optional<Stmt> Transpose(const ForNode& loop, const StoreNode& store, const Expr& from,
+                                std::int64_t columns, std::int64_t lanes, std::int64_t n) const {
+    const auto* to = store.indices[0].As<RampNode>();
+    if (to == nullptr || !IsConstInt(to->stride, 1)) return std::nullopt;
+    const std::optional<Gather> gather = GatherOf(loop, store, from, lanes);
+    if (!gather) return std::nullopt;
+    const Rows read = *RowsOf(*gather->nodes[0].As<LoadNode>(), loop, store);
+    std::vector<std::pair<Var, Expr>> names;
+    const std::vector<Expr> block = ColumnsOf(*gather, read, columns, n, &names);
     std::vector<int> first_lanes(static_cast<std::size_t>(lanes));
     std::iota(first_lanes.begin(), first_lanes.end(), 0);
     std::vector<Stmt> stores;
     for (std::int64_t i = 0; i < columns; ++i) {
-      const Expr& row = rows[static_cast<std::size_t>(i)];
-      const Expr values = lanes == n ? row : Shuffle(row, row, first_lanes);
+      const Expr& column = block[static_cast<std::size_t>(i)];
+      const Expr values = lanes == n ? column : Shuffle(column, column, first_lanes);
       ExprMap known = {{loop.var, Simplify(from + i)}};
-      for (const Expr& gather : gathers) known.emplace(gather, values);
+      for (const Expr& node : gather->nodes) known.emplace(node, values);
       stores.push_back(Substitute(loop.body, known));
     }
     Stmt result = Seq(std::move(stores));

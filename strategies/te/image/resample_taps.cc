@@ -135,6 +135,21 @@ Expr FarCubic(const Expr& t, double a) {
   return ((t - number(5)) * t + number(8)) * t * number(a) - number(4 * a);
 }
 
+// The weight of one of four taps; the second lies `fraction` before the coordinate.
+Expr CubicWeight(const Expr& fraction, std::int64_t tap, double a) {
+  const Expr one = te::Cast(Float64, 1);
+  switch (tap) {
+    case 0:
+      return FarCubic(fraction + one, a);
+    case 1:
+      return NearCubic(fraction, a);
+    case 2:
+      return NearCubic(one - fraction, a);
+    default:
+      return FarCubic(te::Cast(Float64, 2) - fraction, a);
+  }
+}
+
 Taps WeightedTaps(const ResampledAxis& a, const ResampledLine& line, const Resampling& how,
                   DataType t) {
   const bool cubic = how.method == "cubic";
@@ -144,19 +159,9 @@ Taps WeightedTaps(const ResampledAxis& a, const ResampledLine& line, const Resam
   taps.centre = before;
   const auto whole = [=](const Expr& i) { return te::Floor(line.at(i)); };
   const auto raw = [=](const Expr& i, std::int64_t tap) {
-    const Expr f = line.at(i) - whole(i);
-    const Expr one = te::Cast(Float64, 1);
-    if (!cubic) return tap == 0 ? one - f : f;
-    switch (tap) {
-      case 0:
-        return FarCubic(f + one, how.cubic_alpha);
-      case 1:
-        return NearCubic(f, how.cubic_alpha);
-      case 2:
-        return NearCubic(one - f, how.cubic_alpha);
-      default:
-        return FarCubic(te::Cast(Float64, 2) - f, how.cubic_alpha);
-    }
+    const Expr fraction = line.at(i) - whole(i);
+    if (cubic) return CubicWeight(fraction, tap, how.cubic_alpha);
+    return tap == 0 ? te::Cast(Float64, 1) - fraction : fraction;
   };
   const auto position = [=](const Expr& i, std::int64_t tap) {
     return te::Cast(Int64, whole(i)) + (tap - before);
