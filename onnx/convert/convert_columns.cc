@@ -55,6 +55,39 @@ Expr AddedAlong(const Node& node, const Expr& x, const BlockAxis& of, std::size_
   return node.Typed(ops::Sum(taken, {.axis = Ints{static_cast<std::int64_t>(axis) + 1}}));
 }
 
+// The blocks of an image.
+struct Blocks {
+  std::vector<BlockAxis> axes = {};
+  Dim taps = 1, count = 1;  // elements of a block, and blocks
+};
+
+// Throws InvalidArgument where numbers are out of bounds, or blocks do not fit.
+void AddAxis(const BlockAxis& axis, Blocks* blocks) {
+  const std::size_t d = blocks->axes.size();
+  const Dim& image = axis.image;
+  if (image.is_static() && (image.value() < 0 || image.value() > kMaxOfColumns))
+    throw InvalidArgument(StrCat("extent ", d, " of the image is ", image.value(),
+                                 "; it must be 0 to ", kMaxOfColumns));
+  for (const std::int64_t size : {axis.block, axis.stride, axis.dilation})
+    if (size < 1 || size > kMaxOfColumns)
+      throw InvalidArgument(StrCat("extents of blocks, strides and dilations must be 1 to ",
+                                   kMaxOfColumns, ", not ", size));
+  for (const std::int64_t pad : {axis.before, axis.after})
+    if (pad < -kMaxOfColumns || pad > kMaxOfColumns)
+      throw InvalidArgument(StrCat("pads must be ", -kMaxOfColumns, " to ", kMaxOfColumns));
+  if (image.is_static())
+    RequireConstantSize(static_cast<double>(axis.block) * static_cast<double>(image.value()));
+  const Dim count = axis.Count();
+  // Columns of no blocks add up to zeros.
+  if (count.is_static() && count.value() < 0)
+    throw InvalidArgument(StrCat("blocks of ", axis.block, " do not fit axis ", d, " of ",
+                                 image.ToString(), " elements"));
+  RequireConstantSize(static_cast<double>(blocks->taps.value()) * static_cast<double>(axis.block));
+  blocks->taps = blocks->taps * axis.block;
+  blocks->count = blocks->count * count;
+  blocks->axes.push_back(axis);
+}
+
 std::vector<Expr> Col2Im(Node& node) {
   const Expr& x = node.input(0);
   const std::vector<Dim> shape = DimsOf(x), image = ExtentsAt(node, 1);
@@ -69,41 +102,19 @@ std::vector<Expr> Col2Im(Node& node) {
         StrCat("input 0 must have rank 3, and image_shape, block_shape, strides "
                "and dilations ",
                dims, " values, pads twice as many"));
-  Dim taps = 1, blocks = 1;
-  std::vector<BlockAxis> axes;
-  for (std::size_t d = 0; d < dims; ++d) {
-    if (image[d].is_static() && (image[d].value() < 0 || image[d].value() > kMaxOfColumns))
-      throw InvalidArgument(StrCat("extent ", d, " of the image is ", image[d].value(),
-                                   "; it must be 0 to ", kMaxOfColumns));
-    for (const std::int64_t size : {block[d], strides[d], dilations[d]})
-      if (size < 1 || size > kMaxOfColumns)
-        throw InvalidArgument(StrCat("extents of blocks, strides and dilations must be 1 to ",
-                                     kMaxOfColumns, ", not ", size));
-    for (const std::int64_t pad : {pads[d], pads[d + dims]})
-      if (pad < -kMaxOfColumns || pad > kMaxOfColumns)
-        throw InvalidArgument(StrCat("pads must be ", -kMaxOfColumns, " to ", kMaxOfColumns));
-    if (image[d].is_static())
-      RequireConstantSize(static_cast<double>(block[d]) * static_cast<double>(image[d].value()));
-    axes.push_back({image[d], block[d], strides[d], dilations[d], pads[d], pads[d + dims]});
-    const Dim count = axes.back().Count();
-    // Columns of no blocks add up to zeros.
-    if (count.is_static() && count.value() < 0)
-      throw InvalidArgument(StrCat("blocks of ", block[d], " do not fit axis ", d, " of ",
-                                   image[d].ToString(), " elements"));
-    RequireConstantSize(static_cast<double>(taps.value()) * static_cast<double>(block[d]));
-    taps = taps * block[d];
-    blocks = blocks * count;
-  }
-  const bool is_wrong = (IsStatic({shape[2], blocks}) && !(shape[2] == blocks)) ||
-                        (shape[1].is_static() && shape[1].value() % taps.value() != 0);
+  Blocks blocks;
+  for (std::size_t d = 0; d < dims; ++d)
+    AddAxis({image[d], block[d], strides[d], dilations[d], pads[d], pads[d + dims]}, &blocks);
+  const bool is_wrong = (IsStatic({shape[2], blocks.count}) && !(shape[2] == blocks.count)) ||
+                        (shape[1].is_static() && shape[1].value() % blocks.taps.value() != 0);
   if (is_wrong)
     throw InvalidArgument(StrCat("input 0 has the shape ", ir::ToText(shape), "; there are ",
-                                 blocks.ToString(), " blocks of ", taps.ToString(),
+                                 blocks.count.ToString(), " blocks of ", blocks.taps.ToString(),
                                  " elements for each channel"));
   // (batch, channels, taps along each axis, blocks along each axis). A run refuses other numbers.
-  std::vector<Dim> apart = {shape[0], FloorDiv(shape[1], taps.value())};
-  for (const BlockAxis& axis : axes) apart.push_back(axis.block);
-  for (const BlockAxis& axis : axes) apart.push_back(axis.Count());
+  std::vector<Dim> apart = {shape[0], FloorDiv(shape[1], blocks.taps.value())};
+  for (const BlockAxis& axis : blocks.axes) apart.push_back(axis.block);
+  for (const BlockAxis& axis : blocks.axes) apart.push_back(axis.Count());
   Expr y = node.Typed(ReshapeTo(node.extents(), x, apart));
   for (std::size_t d = 0; d < dims; ++d) {
     // The blocks along this axis stand after the first axes of the image and all taps that are
@@ -114,7 +125,7 @@ std::vector<Expr> Col2Im(Node& node) {
       if (i != at + left) order.push_back(i);
       if (i == at) order.push_back(at + left);
     }
-    y = AddedAlong(node, node.Typed(ops::Transpose(y, order)), axes[d],
+    y = AddedAlong(node, node.Typed(ops::Transpose(y, order)), blocks.axes[d],
                    static_cast<std::size_t>(at));
   }
   return {y};

@@ -149,11 +149,7 @@ void SetSizes(Node& node, const Shape& shape, const Ints& axes, const Ints& size
   }
 }
 
-std::vector<Expr> Resize(Node& node) {
-  if (node.opset() < 11 && DependsOnInputs(node.input(1))) return {ByScaleValues(node)};
-  if (node.opset() < 11) return {node.Typed(ByScales(node, node.ConstantNumbers(1)))};
-  const Expr& x = node.input(0);
-  const std::vector<Dim> dims = DimsOf(x);
+ops::Resize3DAttrs AttrsOfResize(Node& node) {
   ops::Resize3DAttrs how;
   how.method = MethodOf(node.String("mode", "nearest"));
   how.coordinate_transformation_mode = node.String("coordinate_transformation_mode", "half_pixel");
@@ -162,32 +158,40 @@ std::vector<Expr> Resize(Node& node) {
   how.cubic_exclude = node.Int("exclude_outside", 0);
   how.extrapolation_value = node.Float("extrapolation_value", 0);
   if (how.cubic_exclude != 0 && how.method != "cubic") how.cubic_exclude = 0;
+  return how;
+}
 
+// The axes to resize; all where none are named.
+Ints ResizedAxes(Node& node, std::size_t rank) {
   Ints axes;
-  for (std::size_t i = 0; i < dims.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   if (const auto given = node.OptionalInts("axes")) {
-    axes.clear();
-    for (const std::int64_t axis : *given) axes.push_back(ops::NormalAxis(axis, dims.size()));
+    for (const std::int64_t axis : *given) axes.push_back(ops::NormalAxis(axis, rank));
+  } else {
+    for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
   }
-  const bool crops = how.coordinate_transformation_mode == "tf_crop_and_resize";
-  const bool antialias = node.Int("antialias", 0) != 0 && how.method != "nearest_neighbor";
-  const ResizeByValues by_values{.attrs = how,
-                                 .antialias = antialias,
-                                 .excludes_outside = node.Int("exclude_outside", 0) != 0};
+  return axes;
+}
+
+// Where extents, scales or sizes are not known at import; nothing where all are.
+std::optional<Expr> ResizedAtRunTime(Node& node, const Ints& axes, const ResizeByValues& how,
+                                     bool crops) {
+  const Expr& x = node.input(0);
   if (!crops && node.has_input(2) && DependsOnInputs(node.input(2))) {
     node.Ignore("keep_aspect_ratio_policy");
-    return {ResizedByScaleValues(node, x, axes, node.input(2), by_values)};
+    return ResizedByScaleValues(node, x, axes, node.input(2), how);
   }
   const bool computes_sizes = node.has_input(3) && DependsOnInputs(node.input(3));
-  if ((!IsStatic(dims) || computes_sizes) && !crops)
-    return {node.Typed(antialias ? AntialiasedOverVariables(node, axes, by_values)
-                                 : ResizedOverVariables(node, axes, how))};
-  if (!IsStatic(dims) || computes_sizes) {
-    if (antialias) throw Unimplemented("tf_crop_and_resize with antialias is not supported");
-    node.Ignore("keep_aspect_ratio_policy");
-    return {CroppedOverVariables(node, axes, how)};
-  }
-  const Shape shape = ShapeOf(x);
+  if (IsStatic(DimsOf(x)) && !computes_sizes) return std::nullopt;
+  if (!crops)
+    return node.Typed(how.antialias ? AntialiasedOverVariables(node, axes, how)
+                                    : ResizedOverVariables(node, axes, how.attrs));
+  if (how.antialias) throw Unimplemented("tf_crop_and_resize with antialias is not supported");
+  node.Ignore("keep_aspect_ratio_policy");
+  return CroppedOverVariables(node, axes, how.attrs);
+}
+
+// Of known sizes or scales.
+Target TargetOf(Node& node, const Shape& shape, const Ints& axes, bool crops) {
   Target target = WholeOf(shape);
   if (crops) {
     const std::vector<double> roi = node.ConstantNumbers(1);
@@ -211,10 +215,26 @@ std::vector<Expr> Resize(Node& node) {
   } else {
     throw InvalidArgument("neither scales nor sizes are given");
   }
+  return target;
+}
+
+std::vector<Expr> Resize(Node& node) {
+  if (node.opset() < 11 && DependsOnInputs(node.input(1))) return {ByScaleValues(node)};
+  if (node.opset() < 11) return {node.Typed(ByScales(node, node.ConstantNumbers(1)))};
+  const Expr& x = node.input(0);
+  const ops::Resize3DAttrs how = AttrsOfResize(node);
+  const Ints axes = ResizedAxes(node, DimsOf(x).size());
+  const bool crops = how.coordinate_transformation_mode == "tf_crop_and_resize";
+  const ResizeByValues by_values{
+      .attrs = how,
+      .antialias = node.Int("antialias", 0) != 0 && how.method != "nearest_neighbor",
+      .excludes_outside = node.Int("exclude_outside", 0) != 0};
+  if (const auto resized = ResizedAtRunTime(node, axes, by_values, crops)) return {*resized};
+  const Target target = TargetOf(node, ShapeOf(x), axes, crops);
   // Sizes may be 0, of which no scale can be made.
   if (std::ranges::find(target.size, 0) != target.size.end())
     return {ZerosOf(target.size, DataTypeOf(x))};
-  if (antialias) {
+  if (by_values.antialias) {
     AntialiasedResize resize{.size = target.size,
                              .scale = target.scale,
                              .transformation = how.coordinate_transformation_mode,

@@ -145,21 +145,35 @@ std::vector<Expr> AffineGrid(Node& node) {
 
 // --- DeformConv
 
-// A convolution whose taps are moved by offsets and multiplied by a mask: the taps are sampled, and
-// a matrix product sums them up (Dai et al., "Deformable convolutional networks", 2017).
-std::vector<Expr> DeformConv(Node& node) {
-  const Expr &x = node.input(0), &weight = node.input(1), &offset = node.input(2);
-  const std::vector<Dim> in = DimsOf(x), off = DimsOf(offset);
-  const Shape w = ShapeOf(weight);
-  const std::int64_t groups = node.Int("group", 1), parts = node.Int("offset_group", 1);
+// The numbers of a convolution whose taps are moved by offsets.
+struct DeformForm {
+  // Throws InvalidArgument where shapes and attributes do not fit, and Unimplemented for other
+  // ranks and for channels that are not numbers.
+  explicit DeformForm(Node& node);
+
+  const std::vector<Dim> in, off;  // extents of the image and of the offsets
+  const Shape w;
+  const std::int64_t groups, parts;  // of channels, and of offsets
+  Window window;
+  std::int64_t taps = 0;
+  std::vector<Dim> windows;  // along the two axes
+};
+
+DeformForm::DeformForm(Node& node)
+    : in(DimsOf(node.input(0))),
+      off(DimsOf(node.input(2))),
+      w(ShapeOf(node.input(1))),
+      groups(node.Int("group", 1)),
+      parts(node.Int("offset_group", 1)) {
   if (in.size() != 4 || w.size() != 4 || off.size() != 4)
     throw Unimplemented("input 0, 1 and 2 must have rank 4: two spatial axes are supported");
   if (node.IntsOr("kernel_shape", {w[2], w[3]}) != Ints{w[2], w[3]})
     throw InvalidArgument("kernel_shape is not that of input 1");
   if (!in[1].is_static() || !off[1].is_static())
     throw Unimplemented("the channels of input 0 and 2 must be numbers");
-  const Window window = ReadAttributes(node, in, {w[2], w[3]});
-  const std::int64_t taps = w[2] * w[3], channels = in[1].value();
+  window = ReadAttributes(node, in, {w[2], w[3]});
+  taps = w[2] * w[3];
+  const std::int64_t channels = in[1].value();
   const bool has_groups = groups >= 1 && parts >= 1 && channels % groups == 0 &&
                           w[1] == channels / groups && w[0] % groups == 0 && channels % parts == 0;
   const bool is_other_batch = IsStatic({in[0], off[0]}) && !(in[0] == off[0]);
@@ -168,7 +182,6 @@ std::vector<Expr> DeformConv(Node& node) {
     throw InvalidArgument(StrCat("the shapes ", ir::ToText(in), ", (", StrJoin(w, ", "), ") and ",
                                  ir::ToText(off), " do not fit ", groups, " groups and ", parts,
                                  " groups of offsets"));
-  std::vector<Dim> windows;
   for (std::size_t d = 0; d < 2; ++d) {
     const std::int64_t span = ops::WindowSpan(w[d + 2], window.dilations[d]);
     const Dim room = in[d + 2] + (window.before[d] + window.after[d] - span);
@@ -178,14 +191,18 @@ std::vector<Expr> DeformConv(Node& node) {
       throw InvalidArgument(StrCat("input 2 has ", off[d + 2].ToString(), " offsets along axis ",
                                    d + 2, ", which are not as many as there are windows"));
   }
-  const DataType type = PositionType(DataTypeOf(x), DataTypeOf(offset));
+}
+
+// Where taps are read along each axis of the image, (images, windows * taps), in `type`.
+std::vector<Expr> TapPositions(const Node& node, const DeformForm& form, DataType type) {
+  const auto& [in, off, w, groups, parts, window, taps, windows] = form;
   const auto in_type = [&](const Expr& e) { return node.Typed(ops::Cast(e, type)); };
   const auto reshaped = [&](const Expr& e, const std::vector<Dim>& to) {
     return node.Typed(ReshapeTo(node.extents(), e, to));
   };
   const Dim images = in[0] * parts, places = windows[0] * windows[1];
   // A run refuses offsets that are not as many as there are windows.
-  const Expr moved = reshaped(offset, {images, taps, 2, windows[0], windows[1]});
+  const Expr moved = reshaped(node.input(2), {images, taps, 2, windows[0], windows[1]});
   std::vector<Expr> positions;
   for (std::size_t d = 0; d < 2; ++d) {
     std::vector<std::int64_t> of_tap;
@@ -198,7 +215,23 @@ std::vector<Expr> DeformConv(Node& node) {
     const Expr by = in_type(node.Typed(ElementAlong(moved, static_cast<std::int64_t>(d), 2)));
     positions.push_back(reshaped(node.Typed(ops::Add(grid, by)), {images, places * taps}));
   }
-  const Expr image = reshaped(x, {images, channels / parts, in[2], in[3]});
+  return positions;
+}
+
+// A convolution whose taps are moved by offsets and multiplied by a mask: the taps are sampled, and
+// a matrix product sums them up (Dai et al., "Deformable convolutional networks", 2017).
+std::vector<Expr> DeformConv(Node& node) {
+  const DeformForm form(node);
+  const auto& [in, off, w, groups, parts, window, taps, windows] = form;
+  const Expr &x = node.input(0), &weight = node.input(1);
+  const DataType type = PositionType(DataTypeOf(x), DataTypeOf(node.input(2)));
+  const auto in_type = [&](const Expr& e) { return node.Typed(ops::Cast(e, type)); };
+  const auto reshaped = [&](const Expr& e, const std::vector<Dim>& to) {
+    return node.Typed(ReshapeTo(node.extents(), e, to));
+  };
+  const Dim images = in[0] * parts, places = windows[0] * windows[1];
+  const std::vector<Expr> positions = TapPositions(node, form, type);
+  const Expr image = reshaped(x, {images, in[1].value() / parts, in[2], in[3]});
   Expr columns = Sampled(node, image, positions, Between::kLinear);
   if (node.has_input(4))
     columns = node.Typed(

@@ -150,18 +150,16 @@ Expr LoopVariable(const Node& node, const Expr& value) {
   return MadeOf(node, LoopVariable(node, value.checked_type()), {value});
 }
 
-MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
-  std::vector<Expr> params = parts.variables;
+namespace {
+
+// The types of the state after the loop. Throws Unimplemented for a value whose type a turn
+// changes.
+std::vector<ir::Type> ResultTypes(const LoopParts& parts,
+                                  const std::map<std::string, Dim>& renamed) {
   const std::set<std::string> open(parts.open.begin(), parts.open.end());
-  std::map<std::string, std::string> names;  // in the results, of open extents
-  std::map<std::string, Dim> renamed;
-  for (const std::string& name : parts.open) {
-    names.emplace(name, node.extents().names().Fresh(node.proto().op_type()));
-    renamed.emplace(name, Dim::Symbol(names.at(name)));
-  }
-  std::vector<ir::Type> types;  // of the results
-  for (std::size_t i = 0; i < params.size(); ++i) {
-    const ir::Type& type = params[i].checked_type();
+  std::vector<ir::Type> types;
+  for (std::size_t i = 0; i < parts.variables.size(); ++i) {
+    const ir::Type& type = parts.variables[i].checked_type();
     const ir::Type &before = parts.initial[i].checked_type(), &after = parts.next[i].checked_type();
     RequireKnownExtents(before);
     if (!Fits(before, type, open) || !Fits(after, type, open))
@@ -171,6 +169,37 @@ MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
                                  "values of one type"));
     types.push_back(WithNames(type, renamed));
   }
+  return types;
+}
+
+// The turn with new parameters in place of the values around it.
+Expr OverParameters(const Expr& turn, const std::vector<Expr>& around, std::vector<Expr>* params) {
+  ir::ExprMap inside;
+  for (const Expr& value : around) {
+    params->push_back(
+        ir::Var::MakeChecked(StrCat("v", params->size()), value.checked_type(), value.span()));
+    inside.emplace(value, params->back());
+  }
+  return ir::RewritePostOrder(
+      turn,
+      [&](const Expr& original, const Expr& e) {
+        const auto found = inside.find(original);
+        return found != inside.end() ? found->second : ir::KeepType(original, e);
+      },
+      [&](const Expr& e) { return !inside.contains(e); });
+}
+
+}  // namespace
+
+MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
+  std::vector<Expr> params = parts.variables;
+  std::map<std::string, std::string> names;  // in the results, of open extents
+  std::map<std::string, Dim> renamed;
+  for (const std::string& name : parts.open) {
+    names.emplace(name, node.extents().names().Fresh(node.proto().op_type()));
+    renamed.emplace(name, Dim::Symbol(names.at(name)));
+  }
+  const std::vector<ir::Type> types = ResultTypes(parts, renamed);
   const ir::Type result_type = ir::TupleType(types);
   // The turn and its condition as one expression, so that they share what they read.
   std::vector<Expr> all = parts.next;
@@ -178,20 +207,8 @@ MadeLoop MakeLoop(const Node& node, const LoopParts& parts) {
   const Exprs own(params.begin(), params.end());
   const Exprs known(parts.around.begin(), parts.around.end());
   const std::vector<Expr> around = ValuesAround(ir::Tuple::Make(all), node, own, known);
-  ir::ExprMap inside;
-  for (const Expr& value : around) {
-    params.push_back(
-        ir::Var::MakeChecked(StrCat("v", params.size()), value.checked_type(), value.span()));
-    inside.emplace(value, params.back());
-  }
-  const Expr made = ir::RewritePostOrder(
-      ir::Tuple::Make(all),
-      [&](const Expr& original, const Expr& e) {
-        const auto found = inside.find(original);
-        return found != inside.end() ? found->second : ir::KeepType(original, e);
-      },
-      [&](const Expr& e) { return !inside.contains(e); });
-  std::vector<Expr> arguments = made.As<ir::TupleNode>()->fields;
+  std::vector<Expr> arguments =
+      OverParameters(ir::Tuple::Make(all), around, &params).As<ir::TupleNode>()->fields;
   const Expr condition = arguments.back();
   arguments.pop_back();
   arguments.insert(arguments.end(), params.begin() + static_cast<std::ptrdiff_t>(types.size()),

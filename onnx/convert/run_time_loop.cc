@@ -58,13 +58,52 @@ Expr FirstCondition(const Node& node, const LoopForm& form) {
   return form.has_condition ? node.input(1) : Expr(ir::Constant::Make(NDArray::Scalar(true)));
 }
 
-// The state is the turn's number, the condition if a run decides it, the carried values and a
-// buffer for each output.
-std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form) {
-  const Expr limit =
-      form.counts ? node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(0), Ints{})), Int64))
-                  : Expr();
-  const Expr condition = FirstCondition(node, form);
+namespace {
+
+// A turn over variables, whose types its values keep.
+struct Turn {
+  Expr number, holds;  // variables
+  LoopState values = {};
+  std::vector<Expr> made = {};         // the condition, the values and the outputs
+  std::vector<std::string> open = {};  // extents that turns change
+  // Whether the condition that a turn makes decides if there is another one.
+  bool decides = true;
+};
+
+// Nothing where the condition ends the loop at once. `carried` are the values before the first
+// turn.
+std::optional<Turn> TurnOf(Node& node, const LoopForm& form, const Expr& condition,
+                           const LoopState& carried) {
+  Turn turn{.number = LoopVariable(node, ir::TensorType({}, Int64)),
+            .holds = LoopVariable(node, condition.checked_type())};
+  OpenExtents extents(node, carried);
+  const auto made_if = [&](const Expr& held) {
+    std::vector<Expr> given = {turn.number, held};
+    given.insert(given.end(), turn.values.begin(), turn.values.end());
+    return node.Inlined(form.body, given);
+  };
+  do {
+    turn.values = extents.Variables();
+    // If a turn that holds makes a condition that holds, then all turns do.
+    std::optional<bool> goes_on;
+    if (KnownCondition(condition).value_or(false)) {
+      turn.made = made_if(condition);
+      goes_on = form.has_condition ? KnownCondition(turn.made[0]) : std::optional(true);
+      if (goes_on == false) return std::nullopt;
+    }
+    turn.decides = goes_on != true;
+    if (!turn.decides && !form.counts) throw Unimplemented("the loop never ends");
+    if (turn.decides) turn.made = made_if(turn.holds);
+    for (std::size_t i = 0; i < form.carried; ++i) {
+      Expr& value = turn.made[i + 1];
+      value = extents.AsDeclared(i, value, form.body.output(static_cast<int>(i + 1)));
+    }
+  } while (!extents.Fit(ValuesOf(turn.made, form)));
+  turn.open = extents.names();
+  return turn;
+}
+
+LoopState CarriedValues(const Node& node, const LoopForm& form) {
   LoopState carried;
   for (std::size_t i = 0; i < form.carried; ++i) {
     const Expr& value = node.input(i + 2);
@@ -74,35 +113,25 @@ std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form)
                                  kFixingACondition));
     carried.push_back(value);
   }
+  return carried;
+}
+
+}  // namespace
+
+// The state is the turn's number, the condition if a run decides it, the carried values and a
+// buffer for each output.
+std::optional<std::vector<Expr>> LoopAtRunTime(Node& node, const LoopForm& form) {
+  const Expr limit =
+      form.counts ? node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(0), Ints{})), Int64))
+                  : Expr();
+  const Expr condition = FirstCondition(node, form);
+  const LoopState carried = CarriedValues(node, form);
   const std::set<std::string> known = node.extents().Symbols();
-  const Expr number = LoopVariable(node, ir::TensorType({}, Int64));
-  const Expr holds = LoopVariable(node, condition.checked_type());
-  OpenExtents extents(node, carried);
-  LoopState values;
-  const auto turn = [&](const Expr& held) {
-    std::vector<Expr> given = {number, held};
-    given.insert(given.end(), values.begin(), values.end());
-    return node.Inlined(form.body, given);
-  };
-  std::vector<Expr> made;
-  bool decides = true;
-  do {
-    values = extents.Variables();
-    // If a turn that holds makes a condition that holds, then all turns do.
-    std::optional<bool> goes_on;
-    if (KnownCondition(condition).value_or(false)) {
-      made = turn(condition);
-      goes_on = form.has_condition ? KnownCondition(made[0]) : std::optional(true);
-      if (goes_on == false) return std::nullopt;
-    }
-    decides = goes_on != true;
-    if (!decides && !form.counts) throw Unimplemented("the loop never ends");
-    if (decides) made = turn(holds);
-    for (std::size_t i = 0; i < form.carried; ++i)
-      made[i + 1] = extents.AsDeclared(i, made[i + 1], form.body.output(static_cast<int>(i + 1)));
-  } while (!extents.Fit(ValuesOf(made, form)));
+  const std::optional<Turn> turn = TurnOf(node, form, condition, carried);
+  if (!turn) return std::nullopt;
+  const auto& [number, holds, values, made, open, decides] = *turn;
   LoopParts parts;
-  parts.open = extents.names();
+  parts.open = open;
   parts.Carry(number, Integer(0), node.Typed(ops::Add(number, Integer(1))));
   if (decides)
     parts.Carry(holds, condition,
