@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tenon/c_api/handles.h"
+#include "tenon/c_api/shallow_json.h"
 #include "tenon/compiler/code_generator.h"
 #include "tenon/compiler/named_passes.h"
 #include "tenon/ir/text_format.h"
@@ -19,7 +20,7 @@ namespace {
 std::map<std::string, Shape> ShapesOf(const char* text) {
   std::map<std::string, Shape> shapes;
   if (text == nullptr) return shapes;
-  const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = ParseShallow(text, "shapes");
   const char* const wanted = "shapes must be a JSON object of lists of integers";
   if (!json.is_object()) throw InvalidArgument(wanted);
   for (const auto& [name, extents] : json.items()) {

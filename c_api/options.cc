@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tenon/c_api/shallow_json.h"
 #include "tenon/jit/host_target.h"
 #include "tenon/jit/runtime/parallel_runtime.h"
 #include "tenon/support/error.h"
@@ -106,7 +107,7 @@ const Option kOptions[] = {
 }  // namespace
 
 CompileOptions ParseOptions(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = ParseShallow(text, "options");
   if (!json.is_object()) throw InvalidArgument("options must be a JSON object");
   CompileOptions options;
   for (const auto& [name, value] : json.items()) {

@@ -19,7 +19,7 @@ CodegenOptions CodegenOptionsFor(const CompileOptions& options) {
       .reassociate_reductions = options.may_reassociate(),
       .math_by_table = is_free && is_wide && target.Has("avx512dq"),
       .byte_dots = is_wide && target.Has("avx512vnni"),
-      .bfloat_dots = is_wide && target.Has("avx512bf16"),
+      .bfloat_dots = is_free && is_wide && target.Has("avx512bf16"),
       .narrow_dots = target.Has("avx512vl"),
       .word_dots = target.Has("avx2"),
       .check_bounds = options.check_bounds,

@@ -88,6 +88,8 @@ class Maker {
   // An origin says all of a function alone. Those that may share code need the origins of all that
   // they may share it with.
   void NameRecords() {
+    // An origin does not say what a caller's own transforms do. Objects are made after them.
+    if (!options_.pipeline.transforms.empty()) return;
     std::vector<std::string> together;
     bool all_known = true;
     for (std::size_t i = 0; i < functions_.size(); ++i) {

@@ -1,5 +1,7 @@
 #include "tenon/runtime/dlpack.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -78,6 +80,18 @@ bool IsCompact(const DLTensor& tensor) {
   return true;
 }
 
+// A copy in which other bytes of bools than 0 and 1 are 1, if there are such: what is shared may
+// not be changed.
+std::optional<NDArray> WithBools(const Shape& shape, DataType dtype, void* data) {
+  const auto* bytes = static_cast<const std::uint8_t*>(data);
+  if (!dtype.is_bool() ||
+      std::all_of(bytes, bytes + NumElements(shape), [](std::uint8_t byte) { return byte <= 1; }))
+    return std::nullopt;
+  NDArray copy = NDArray::View(shape, dtype, data, nullptr).Clone();
+  NormalizeBools(copy);
+  return copy;
+}
+
 }  // namespace
 
 DLManagedTensor* ToDLPack(const NDArray& array) {
@@ -127,12 +141,14 @@ absl::StatusOr<NDArray> FromDLPack(DLManagedTensor* managed) {
       throw InvalidArgument(
           StrCat("DLPack: the tensor has no data for its ", bytes, " bytes of elements"));
     }
+    void* data = bytes == 0 ? nullptr : static_cast<char*>(tensor.data) + tensor.byte_offset;
+    std::optional<NDArray> copy = WithBools(shape, *dtype, data);
     // An empty tensor may have no address; an owner that holds a null pointer would own nothing.
     std::shared_ptr<const void> owner(static_cast<const void*>(managed), [managed](const void*) {
       if (managed->deleter != nullptr) managed->deleter(managed);
     });
     if (bytes == 0) return NDArray::Empty(std::move(shape), *dtype);
-    void* data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+    if (copy) return *std::move(copy);
     return NDArray::View(std::move(shape), *dtype, data, std::move(owner));
   });
 }

@@ -2,7 +2,7 @@
 //
 // ToDLPack shares the elements; the tensor it returns holds them until its deleter runs. FromDLPack
 // takes ownership of a compact, row-major CPU tensor; anything else is refused and stays the
-// caller's.
+// caller's. Bools with other bytes than 0 and 1 are copied, and these bytes are 1.
 //
 //   DLManagedTensor* shared = ToDLPack(array);  shared->deleter(shared);
 #ifndef TENON_RUNTIME_DLPACK_H_

@@ -256,7 +256,8 @@ class Machine {
     NDArray written =
         is_last_read && source.is_own ? std::move(source.array) : source.array.Clone();
     const std::int64_t extent = written.shape()[0];
-    if (static_cast<std::size_t>(extent) * element.bytes() != written.bytes())
+    if (!std::equal(written.shape().begin() + 1, written.shape().end(), element.shape().begin(),
+                    element.shape().end()))
       throw InvalidArgument(StrCat("scatter_nd: an array of shape ", ShapeToString(written.shape()),
                                    " has no elements of shape ", ShapeToString(element.shape())));
     // As scatter_nd does: a negative place counts from the end.

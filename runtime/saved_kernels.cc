@@ -138,6 +138,9 @@ SavedKernels::SavedKernels(std::string_view library, const std::vector<std::stri
 
 void SavedKernels::RequireFits(const Plan& plan, const Node& node, int index,
                                const std::vector<std::int64_t>& extents) const {
+  // It is not called, so it may get an extent of 0 that its code does not take.
+  if (std::ranges::all_of(node.outputs, [](const Entry& o) { return NumElements(o.shape) == 0; }))
+    return;
   const TenonSavedKernel& kernel = library_->table().kernels[index];
   std::vector<std::int64_t> bytes;
   for (const EntryRef input : node.inputs)

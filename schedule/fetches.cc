@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tenon/loop/check_given.h"
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/fetch_boxes.h"
@@ -150,6 +151,11 @@ class Fetcher {
     if (!dimensions || !steps)
       Refuse(kName, mark.tensor, "the loop or what it reads has no constant extents");
     if (*steps == 0) return loop::Seq({});
+    std::int64_t shares = 0;
+    if (__builtin_mul_overflow(*steps, mark.turns, &shares) || loop::WhyNoFactor(shares))
+      Refuse(kName, mark.tensor,
+             StrCat("its blocks would be fetched in ", *steps, " times ", mark.turns,
+                    " shares; at most 2^40 are allowed"));
     const Var place = is_at_root
                           ? axis_.var
                           : LeafOf(stage_.attach_stage().relations(), stage_.attach_axis()).var;
@@ -158,7 +164,7 @@ class Fetcher {
     const Expr turn = loop::FloorMod(place, mark.turns);
     return FetchShare(
         buffer, *std::move(block), *dimensions, is_at_root ? turn : turn * *steps + axis_.var,
-        *steps * mark.turns, axis_.var,
+        shares, axis_.var,
         mark.fetch.past_nearest ? loop::Intrinsic::kPrefetchLater : loop::Intrinsic::kPrefetch);
   }
 

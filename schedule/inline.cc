@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tenon/loop/check_given.h"
+#include "tenon/loop/simplify/simplify.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -20,9 +21,12 @@ Expr Inliner::Mutate(const Expr& e) {
   const te::OperationNode& op = *stage->op();
   // Without sharing, a chain of x + x would double at each step, and so would one of x[k - 1] + x[k
   // - 2]. The latter shares only if reads of a body are inlined after its axes have become the
-  // reader's indices.
+  // reader's indices. And one of x[k + 1] + x[k + 2] does only in normal form: an element that is
+  // several steps away is read on many ways, whose sums have other orders.
+  std::vector<Expr> element;
+  for (const Expr& index : load->indices) element.push_back(loop::Simplify(index));
   for (const auto& [indices, inlined] : inlined_[load->buffer.get()]) {
-    if (std::ranges::equal(indices, load->indices, loop::StructuralEqual)) return inlined;
+    if (std::ranges::equal(indices, element, loop::StructuralEqual)) return inlined;
   }
   loop::ExprMap values;
   for (std::size_t d = 0; d < op.axes.size(); ++d) values[op.axes[d].var] = load->indices[d];
@@ -40,7 +44,7 @@ Expr Inliner::Mutate(const Expr& e) {
   const Expr body = (*this)(loop::Substitute(own, values));
   --level_;
   loop::RequireDepth(body, StrCat("compute_inline: stage ", stage->name()));
-  inlined_[load->buffer.get()].emplace_back(load->indices, body);
+  inlined_[load->buffer.get()].emplace_back(std::move(element), body);
   return body;
 }
 

@@ -43,9 +43,12 @@ std::vector<Range> RegionComputed(const Stage& stage) {
     if (split == nullptr || split->tail != Tail::kRoundUp) continue;
     for (std::size_t d = 0; d < region.size(); ++d) {
       if (!stage.op()->axes[d].var.same_as(split->parent.var)) continue;
-      const loop::Expr& extent = region[d].extent;
-      region[d].extent =
-          loop::Simplify(loop::FloorDiv(extent + split->factor - 1, split->factor) * split->factor);
+      const loop::Expr extent = region[d].extent;
+      // As InferExtents has it: a factor that is an extent may be 0.
+      const loop::Expr& given = split->factor;
+      const loop::Expr factor =
+          given.kind() == loop::ExprKind::kIntImm ? given : loop::Max(given, 1);
+      region[d].extent = loop::Simplify(loop::FloorDiv(extent + factor - 1, factor) * factor);
     }
   }
   return region;

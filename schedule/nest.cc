@@ -191,6 +191,15 @@ class NestAxes {
 void RequireFirstIteration(const Stage& stage, std::size_t position, const ByVar& extents,
                            const loop::Bounds& ranges) {
   const TensorizeMark& mark = *stage.marks().tensorize;
+  for (const IterVar& axis : stage.op()->reduce_axes) {
+    if (!stage.guard().defined() || !loop::UsesVar(stage.guard(), axis.var)) continue;
+    throw InvalidArgument(StrCat(
+        "tensorize: stage ", stage.name(), ", axis ", mark.axis.var.name(), ", intrinsic ",
+        mark.intrinsic->name,
+        ": of some elements all terms are past the end of a split (rfactor), "
+        "and then nothing would set them; the intrinsic needs a reduce_init, or the split a factor "
+        "that divides"));
+  }
   for (std::size_t i = 0; i < position; ++i) {
     const IterVar& leaf = stage.leaves()[i];
     const Expr& extent = extents.at(leaf.var);

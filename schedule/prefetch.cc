@@ -1,3 +1,4 @@
+#include "tenon/loop/check_given.h"
 #include "tenon/loop/print.h"
 #include "tenon/schedule/schedule.h"
 #include "tenon/support/error.h"
@@ -27,6 +28,13 @@ void Schedule::PrefetchNextBlock(const Tensor& tensor, const Tensor& reader, con
   if (turns < 1) {
     stage.Refuse("prefetch_next_block", &axis,
                  StrCat("a block is used at least once, not ", turns, " times"));
+  }
+  std::int64_t later = 0;  // iterations
+  if (fetch.blocks >= 1 &&
+      (__builtin_mul_overflow(turns, fetch.blocks, &later) || loop::WhyNoFactor(later))) {
+    stage.Refuse("prefetch_next_block", &axis,
+                 StrCat(fetch.blocks, " blocks that are used ", turns,
+                        " times each are too many; they may take 2^40 iterations together"));
   }
   if (fetch.blocks < 1) {
     stage.Refuse("prefetch_next_block", &axis,

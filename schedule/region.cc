@@ -157,6 +157,8 @@ class RegionFinder {
         }
         extent = *most;
       }
+      // Nothing is read in a loop that never runs, such as the one over k in x[10 * k + j].
+      if (extent.As<loop::IntImmNode>()->value < 0) extent = 0;
       // A box as large as the dimension may as well start at its beginning.
       const auto* whole = shape.As<loop::IntImmNode>();
       if (whole != nullptr && extent.As<loop::IntImmNode>()->value >= whole->value) {

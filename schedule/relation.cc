@@ -18,6 +18,9 @@ Expr CeilDiv(const Expr& a, const Expr& b) {
   return loop::Simplify(loop::FloorDiv(a + b - 1, b));
 }
 
+// A number of iterations that is an extent counts as 1 where the extent is 0.
+Expr AtLeastOne(const Expr& e) { return e.kind() == loop::ExprKind::kIntImm ? e : loop::Max(e, 1); }
+
 // The iterations of two loops as one. Throws InvalidArgument if an int64 cannot count them.
 Expr Together(const FuseRelation& fuse, const Expr& outer, const Expr& inner) {
   const auto *a = outer.As<loop::IntImmNode>(), *b = inner.As<loop::IntImmNode>();
@@ -50,13 +53,14 @@ void InferExtents(const std::vector<Relation>& relations, ByVar* extents) {
       if (split->factor.defined()) {
         const bool both_constant = split->factor.kind() == loop::ExprKind::kIntImm &&
                                    parent.kind() == loop::ExprKind::kIntImm;
-        const Expr inner =
-            both_constant ? loop::Max(loop::Min(split->factor, parent), 1) : split->factor;
+        const Expr inner = both_constant ? loop::Max(loop::Min(split->factor, parent), 1)
+                                         : AtLeastOne(split->factor);
         extent[split->inner.var] = inner;
         extent[split->outer.var] = CeilDiv(parent, inner);
       } else {
-        extent[split->outer.var] = split->parts;
-        extent[split->inner.var] = CeilDiv(parent, split->parts);
+        const Expr parts = AtLeastOne(split->parts);
+        extent[split->outer.var] = parts;
+        extent[split->inner.var] = CeilDiv(parent, parts);
       }
     } else if (const auto* fuse = std::get_if<FuseRelation>(&relation)) {
       extent[fuse->fused.var] =

@@ -13,6 +13,41 @@ namespace tenon::schedule {
 
 using loop::Expr;
 
+namespace {
+
+// `leaves` with those of `order` in the places that they hold together.
+std::vector<IterVar> InOrder(std::vector<IterVar> leaves, const std::vector<IterVar>& order) {
+  std::size_t next = 0;
+  for (IterVar& leaf : leaves) {
+    const bool moves =
+        std::ranges::any_of(order, [&](const IterVar& axis) { return axis.var.same_as(leaf.var); });
+    if (moves) leaf = order[next++];
+  }
+  return leaves;
+}
+
+// Why terms may not be joined in the order of the loops `after`, if it is not that of `before`. A
+// loop may also pass one that no call names.
+std::optional<std::string> WhyNotInOrder(const te::OperationNode& op,
+                                         const std::vector<IterVar>& before,
+                                         const std::vector<IterVar>& after) {
+  if (!op.is_reduction()) return std::nullopt;
+  std::vector<IterVar> first, second;
+  const auto is_reduce = [](const IterVar& leaf) { return leaf.is_reduce; };
+  std::ranges::copy_if(before, std::back_inserter(first), is_reduce);
+  std::ranges::copy_if(after, std::back_inserter(second), is_reduce);
+  const bool is_same = std::ranges::equal(
+      first, second, [](const IterVar& a, const IterVar& b) { return a.var.same_as(b.var); });
+  if (is_same) return std::nullopt;
+  const auto why = te::WhyOrderCounts(*op.combiner, op.body);
+  return why ? std::optional(StrCat(*why, ", so that its reduce loops keep their order"))
+             : std::nullopt;
+}
+
+constexpr const char* kStepsInOrder = "the steps of a scan run one after the other";
+
+}  // namespace
+
 Stage::Stage(te::Operation op, std::size_t number, Record* record, const StageOf* stage_of)
     : origin_op_(op), number_(number), record_(record), stage_of_(stage_of) {
   Reset(std::move(op));
@@ -201,29 +236,18 @@ IterVar Stage::Fuse() {
 }
 
 Stage& Stage::Reorder(const std::vector<IterVar>& order) {
-  std::vector<std::size_t> positions;
   std::vector<IterVar> axes;
   for (const IterVar& axis : order) {
     const std::size_t position = Position("reorder", axis);
-    if (std::find(positions.begin(), positions.end(), position) != positions.end()) {
-      Refuse("reorder", &axis, "the axis appears more than once");
-    }
-    if (leaves_[position].is_ordered)
-      Refuse("reorder", &axis, "the steps of a scan run one after the other");
-    positions.push_back(position);
+    const bool is_twice = std::ranges::any_of(
+        axes, [&](const IterVar& other) { return other.var.same_as(axis.var); });
+    if (is_twice) Refuse("reorder", &axis, "the axis appears more than once");
+    if (leaves_[position].is_ordered) Refuse("reorder", &axis, kStepsInOrder);
     axes.push_back(leaves_[position]);
   }
-  if (op_->is_reduction()) {
-    std::vector<std::size_t> reduced;
-    std::copy_if(positions.begin(), positions.end(), std::back_inserter(reduced),
-                 [&](std::size_t position) { return leaves_[position].is_reduce; });
-    if (!std::is_sorted(reduced.begin(), reduced.end())) {
-      if (const auto why = te::WhyOrderCounts(*op_->combiner, op_->body))
-        Refuse("reorder", nullptr, StrCat(*why, ", so that its reduce loops keep their order"));
-    }
-  }
-  std::sort(positions.begin(), positions.end());
-  for (std::size_t i = 0; i < positions.size(); ++i) leaves_[positions[i]] = axes[i];
+  std::vector<IterVar> reordered = InOrder(leaves_, axes);
+  if (const auto why = WhyNotInOrder(*op_, leaves_, reordered)) Refuse("reorder", nullptr, *why);
+  leaves_ = std::move(reordered);
   ReorderStep step{number_, {}};
   for (const IterVar& axis : axes) step.order.push_back(RefTo(axis));
   record_->emplace_back(std::move(step));
@@ -240,6 +264,22 @@ Stage::Tiles Stage::Tile(const IterVar& x, const IterVar& y, const Expr& x_facto
       Refuse("tile", factor == &x_factor ? &x : &y,
              StrCat("the factor is ", loop::Print(*factor), "; ", *why));
   }
+  // What reorder would refuse, before anything is split: each axis stands for its outer part, and a
+  // copy for its inner one.
+  IterVar row = rows, column = columns;
+  row.var = loop::Var("row");
+  column.var = loop::Var("column");
+  std::vector<IterVar> split;
+  for (const IterVar& leaf : leaves_) {
+    split.push_back(leaf);
+    if (leaf.var.same_as(rows.var)) split.push_back(row);
+    if (leaf.var.same_as(columns.var)) split.push_back(column);
+  }
+  for (const IterVar* axis : {&rows, &columns}) {
+    if (axis->is_ordered) Refuse("tile", axis, kStepsInOrder);
+  }
+  if (const auto why = WhyNotInOrder(*op_, split, InOrder(split, {rows, columns, row, column})))
+    Refuse("tile", nullptr, *why);
   const auto [x_outer, x_inner] = Split(rows, x_factor);
   const auto [y_outer, y_inner] = Split(columns, y_factor);
   Reorder({x_outer, y_outer, x_inner, y_inner});

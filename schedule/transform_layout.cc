@@ -25,7 +25,9 @@ void Pad(te::OperationNode& op, const Expr& inside, double pad) {
   }
   const Expr start = op.initial.empty() ? op.combiner->identity[0] : op.initial[0];
   op.initial = {loop::IfThenElse(inside, start, value)};
-  op.condition = op.condition.defined() ? inside && op.condition : inside;
+  // What a condition reads for an element is not there for padding.
+  op.condition =
+      op.condition.defined() ? loop::IfThenElse(inside, op.condition, loop::False()) : inside;
 }
 
 }  // namespace

@@ -215,6 +215,7 @@ OpRegistration& OpRegistration::ElementwiseOf(
     Refuse(StrCat("the pattern ", ops::ToString(*op_->pattern),
                   " contradicts the elementwise compute"));
   op_->pattern = OpPattern::kElemWise;
+  op_->SetColumn(ops::IgnoresPlaces());
   SetCompute([function, name = site_.name](const TeCall& call) {
     if (call.inputs.size() != 1)
       throw InvalidArgument(StrCat(name, ": an elementwise compute takes one argument, not ",

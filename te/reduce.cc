@@ -59,8 +59,11 @@ Reduction ArgReduce(std::string name, bool is_max, const Expr& index, const Expr
     const Expr wins_ties = last ? l[0] > r[0] : l[0] < r[0];
     const Expr left_wins =
         (wins_ties && is_as_extreme(l[1], r[1])) || (!wins_ties && !is_as_extreme(r[1], l[1]));
-    const Expr none = loop::IntImm(index.dtype(), 0);
-    const Expr take_left = (left_wins && l[0] >= none) || r[0] < none;
+    const auto is_none = [&](const Var& x) {
+      return index.dtype().is_uint() ? x == loop::IntImm(index.dtype(), -1)
+                                     : x < loop::IntImm(index.dtype(), 0);
+    };
+    const Expr take_left = (left_wins && !is_none(l[0])) || is_none(r[0]);
     return std::vector<Expr>{loop::Select(take_left, l[0], r[0]),
                              loop::Select(take_left, l[1], r[1])};
   };

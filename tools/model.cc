@@ -44,9 +44,9 @@ void ModelArguments::AddTo(CLI::App* command) {
                    "built-in one")
       ->required();
   command
-      ->add_option(
-          "--shape", shapes,
-          "extents of an input that the model leaves open; with --symbolic, names are variables")
+      ->add_option("--shape", shapes,
+                   "extents of an input that the model leaves open; with --symbolic, names are "
+                   "variables, and extents may be expressions of them, as in n,2*n + 1")
       ->type_name("NAME=1,3,48,192");
   command->add_flag("--symbolic", symbolic,
                     "extents that an ONNX model leaves open stay variables: one compile takes all "
@@ -275,6 +275,33 @@ Shape ParseShape(const std::string& text, const std::string& option) {
   return shape;
 }
 
+std::vector<Dim> ParseExtents(const std::string& text, bool symbolic) {
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '_'; };
+  if (!symbolic || std::ranges::none_of(text, is_letter)) {
+    const Shape shape = ParseShape(text, "--shape");
+    return {shape.begin(), shape.end()};
+  }
+  // Relay text wants quotes around many names that exporters give, such as a.b.0.
+  if (text.find_first_of("+-*()\"") != std::string::npos) {
+    try {
+      return ir::ParseExtents(StrCat("(", text, ")"));
+    } catch (const Error& error) {
+      throw InvalidArgument(StrCat("--shape: ", text,
+                                   " is not an extent or a list of them, such as n,2*n + 1,192; "
+                                   "a name with other signs stands in quotes: ",
+                                   error.message()));
+    }
+  }
+  std::vector<Dim> extents;
+  for (const std::string& part : PartsOf(text)) {
+    // The name of an extent that may be 0 begins with #.
+    const std::size_t first = part.starts_with('#') ? 1 : 0;
+    const bool is_name = part.size() > first && is_letter(static_cast<unsigned char>(part[first]));
+    extents.push_back(is_name ? Dim::Symbol(part) : Dim(ParseShape(part, "--shape").at(0)));
+  }
+  return extents;
+}
+
 void LoadPlugins(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (path.empty()) throw InvalidArgument("--plugin is empty; name a file");
@@ -317,23 +344,6 @@ NDArray ParseConstant(const onnx_import::OnnxModel& model, const std::string& na
                                spec->dtype.ToString(), " nor a .npy file"));
 }
 
-// Of --shape. Names are variables where the model is symbolic.
-std::vector<Dim> ParseExtents(const std::string& text, bool symbolic) {
-  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
-  if (!symbolic || std::ranges::none_of(text, is_letter)) {
-    const Shape shape = ParseShape(text, "--shape");
-    return {shape.begin(), shape.end()};
-  }
-  std::vector<Dim> extents;
-  for (const std::string& part : PartsOf(text)) {
-    // The name of an extent that may be 0 begins with #.
-    const std::size_t first = part.starts_with('#') ? 1 : 0;
-    const bool is_name = part.size() > first && is_letter(static_cast<unsigned char>(part[first]));
-    extents.push_back(is_name ? Dim::Symbol(part) : Dim(ParseShape(part, "--shape").at(0)));
-  }
-  return extents;
-}
-
 // Of --dim: "1..512", either bound of which may be missing, or an expression.
 void AddDim(const std::string& name, const std::string& text, onnx_import::ImportOptions* options) {
   const std::size_t dots = text.find("..");
@@ -367,7 +377,8 @@ LoadedModel LoadOnnx(const onnx_import::OnnxModel& model, const ModelArguments& 
   for (const auto& [name, shape] : Assignments(arguments.shapes, "--shape")) {
     std::vector<Dim> extents = ParseExtents(shape, arguments.KeepsVariables());
     if (std::ranges::all_of(extents, &Dim::is_static)) {
-      options.shapes[name] = ParseShape(shape, "--shape");
+      Shape& numbers = options.shapes[name];
+      for (const Dim& extent : extents) numbers.push_back(extent.value());
     } else {
       options.extents[name] = std::move(extents);
     }

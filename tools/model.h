@@ -102,6 +102,8 @@ std::pair<std::string, std::string> SplitAssignment(const std::string& text,
                                                     const std::string& option);
 // Extents separated by commas, with optional blanks around them.
 Shape ParseShape(const std::string& text, const std::string& option);
+// Of --shape: the same or, if `symbolic`, names of variables and expressions of them, too.
+std::vector<Dim> ParseExtents(const std::string& text, bool symbolic);
 
 }  // namespace tenon::tools
 

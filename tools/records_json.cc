@@ -88,7 +88,14 @@ std::string RecordsToJson(const Records& file, const std::vector<Record>& record
 }
 
 std::vector<tune::RecordWithText> RecordsOfJson(const std::string& path) {
-  const Json all = Json::parse(ReadWhole(path), nullptr, false);
+  // A value that an error quotes is printed level by level, each of which takes stack.
+  constexpr int kMaxDepth = 8;
+  const auto check = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > kMaxDepth)
+      throw InvalidArgument(StrCat(path, " nests more than ", kMaxDepth, " levels"));
+    return true;
+  };
+  const Json all = Json::parse(ReadWhole(path), check, false);
   if (!all.is_array())
     throw InvalidArgument(StrCat(path, " is no JSON array, as tenon records export writes it"));
   std::vector<tune::RecordWithText> read;

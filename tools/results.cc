@@ -7,6 +7,7 @@
 #include <set>
 #include <system_error>
 
+#include "tenon/support/bfloat16.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/support/write_file.h"
@@ -25,6 +26,33 @@ std::vector<ir::Type> ResultTypes(const ir::Module& typed) {
   };
   add(typed.Main().body.checked_type());
   return types;
+}
+
+std::string ElementText(const NDArray& array, std::int64_t place) {
+  const auto as = [&]<typename T>(T) { return static_cast<const T*>(array.raw())[place]; };
+  const int bits = array.dtype().bits();
+  switch (array.dtype().code()) {
+    case TypeCode::kBool:
+      return as(std::uint8_t()) != 0 ? "true" : "false";
+    case TypeCode::kInt:
+      return StrCat(bits == 8    ? as(std::int8_t())
+                    : bits == 16 ? as(std::int16_t())
+                    : bits == 32 ? as(std::int32_t())
+                                 : as(std::int64_t()));
+    case TypeCode::kUInt:
+      return StrCat(bits == 8    ? as(std::uint8_t())
+                    : bits == 16 ? as(std::uint16_t())
+                    : bits == 32 ? as(std::uint32_t())
+                                 : as(std::uint64_t()));
+    case TypeCode::kFloat:
+      if (bits == 64) return FormatShortest(as(double()));
+      return FormatShortest(bits == 32 ? as(float()) : static_cast<float>(as(_Float16())));
+    case TypeCode::kBFloat:
+      return FormatShortest(FromBFloat16(as(std::uint16_t())));
+    case TypeCode::kHandle:
+      break;  // of which there is no number to show
+  }
+  return "handle";
 }
 
 ResultNames::ResultNames(std::vector<std::string> names, std::size_t count)

@@ -2,16 +2,21 @@
 #ifndef TENON_TOOLS_RESULTS_H_
 #define TENON_TOOLS_RESULTS_H_
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tenon/ir/module.h"
+#include "tenon/support/ndarray.h"
 
 namespace tenon::tools {
 
 // The types of the tensors that @main returns, in order; tuples are flattened.
 std::vector<ir::Type> ResultTypes(const ir::Module& typed);
+
+// The element number `place` of an array of any type: "0.5", "-3", "true".
+std::string ElementText(const NDArray& array, std::int64_t place);
 
 class ResultNames {
  public:

@@ -135,12 +135,11 @@ void PrintLabel(const RunArguments& arguments, const NDArray& scores) {
 void PrintResult(const NDArray& result, std::size_t index) {
   std::string text =
       StrCat("result ", index, ": ", result.dtype().ToString(), " ", ShapeToString(result.shape()));
-  if (result.dtype() == Float32 && result.size() > 0) {
+  if (result.size() > 0) {
     constexpr std::int64_t kShown = 8;
-    const float* values = result.data<float>();
     text += " [";
     for (std::int64_t i = 0; i < std::min(kShown, result.size()); ++i)
-      StrAppend(&text, i > 0 ? ", " : "", FormatShortest(values[i]));
+      StrAppend(&text, i > 0 ? ", " : "", ElementText(result, i));
     text += result.size() > kShown ? ", ...]" : "]";
   }
   std::puts(text.c_str());

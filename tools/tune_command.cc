@@ -1,6 +1,5 @@
 // tenon tune: finds faster kernels for a model, or for one operator, by measuring.
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -48,23 +47,6 @@ struct TuneArguments {
   int serve = -1;      // the socket of a worker
 };
 
-// "n,512": numbers and names of variables.
-std::vector<Dim> ParseDims(const std::string& text) {
-  const auto starts_name = [](const std::string& part) {
-    return !part.empty() && (std::isalpha(static_cast<unsigned char>(part[0])) || part[0] == '_');
-  };
-  std::vector<Dim> dims;
-  for (const std::string& part : StrSplit(text, ',')) {
-    if (starts_name(part)) {
-      dims.push_back(Dim::Symbol(part));
-    } else {
-      const Shape extents = ParseShape(part.empty() ? text : part, "--shape");
-      dims.insert(dims.end(), extents.begin(), extents.end());
-    }
-  }
-  return dims;
-}
-
 // One call of the operator, whose arguments have the shapes of --shape.
 ir::Module ModuleOfOp(const TuneArguments& arguments) {
   LoadPlugins(arguments.model.plugins);
@@ -82,7 +64,8 @@ ir::Module ModuleOfOp(const TuneArguments& arguments) {
       throw InvalidArgument(StrCat("--op: ", arguments.op, " takes ", argument.name,
                                    "; say its extents, as in --shape ", argument.name,
                                    "=1024,1024"));
-    args.push_back(ir::Var::Make(argument.name, ir::TensorType(ParseDims(shape->second), *dtype)));
+    args.push_back(
+        ir::Var::Make(argument.name, ir::TensorType(ParseExtents(shape->second, true), *dtype)));
   }
   for (const auto& [name, shape] : shapes) {
     if (std::ranges::find(op.arguments, name, &ops::ArgumentDoc::name) == op.arguments.end())

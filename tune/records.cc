@@ -87,6 +87,12 @@ std::string ColumnsOf(const Database& database) {
   return columns;
 }
 
+// A view that stands in the place of a table may have rows without end.
+void RequireTables(const Database& database) {
+  if (database.Number("SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')") > 0)
+    throw DataLoss(StrCat(database.path(), " has views or triggers, which no file of records has"));
+}
+
 void RequireSound(const Database& database) {
   Statement check = database.Prepare("PRAGMA quick_check(1)");
   const std::string answer = check.Step() ? check.Text(0) : "no answer";
@@ -224,6 +230,7 @@ absl::StatusOr<Records> Records::Open(const std::string& path, Access access) {
     if (version < 1 || version > kVersion)
       throw FailedPrecondition(StrCat(path, " has records of version ", version,
                                       "; this program reads versions up to ", kVersion));
+    RequireTables(*database);
     RequireSound(*database);
     if (version < kVersion && access == Access::kWrite) AddLaterColumns(*database);
     return Records(std::move(database));

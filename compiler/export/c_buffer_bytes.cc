@@ -1,10 +1,12 @@
-// Extents come from a file that may lie. A sum or product that overflows is noted, and the size of
-// each buffer becomes -1, which no array has.
+// Extents come from a file that may lie. A sum or product that overflows is noted, and so is an
+// extent of 0 where code takes there to be one element at least: it may read the first. Then the
+// size of each buffer becomes -1, which no array has.
 #include "tenon/compiler/export/c_buffer_bytes.h"
 
 #include <unordered_map>
 
 #include "tenon/loop/visit.h"
+#include "tenon/strategies/planned_extent.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -88,6 +90,10 @@ class Writer {
 std::string CBufferBytes(const loop::Function& function, const std::string& name) {
   Writer writer(function);
   std::string text;
+  for (std::size_t i = 0; i < function.scalars.size(); ++i) {
+    if (!strategies::MayBeZero(function.scalars[i].name()))
+      StrAppend(&text, "  overflows |= extents[", i, "] < 1;\n");
+  }
   for (std::size_t i = 0; i < function.buffers.size(); ++i) {
     const loop::Buffer& buffer = function.buffers[i];
     StrAppend(&text, "  bytes[", i, "] = ", buffer->dtype.bytes(), ";\n");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "tenon/support/error.h"
@@ -58,6 +59,17 @@ HotShapes::Candidate& HotShapes::Use(const Shapes& shapes) {
   return candidates_.front();
 }
 
+// Runs need no worker, so they go on where the system gives no more threads.
+bool HotShapes::HasWorker() {
+  if (worker_.joinable()) return true;
+  try {
+    worker_ = std::thread([this] { Work(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
 HotShapes::Turn HotShapes::Next(const Shapes& shapes) {
   if (options_.after == 0) return {};
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -65,9 +77,12 @@ HotShapes::Turn HotShapes::Next(const Shapes& shapes) {
   switch (candidate.phase) {
     case Phase::kCounting:
       if (++candidate.runs < options_.after) return {};
+      if (!HasWorker()) {
+        candidate.runs = 0;  // it is tried again
+        return {};
+      }
       candidate.phase = Phase::kCompiling;
       wanted_.push_back(shapes);
-      if (!worker_.joinable()) worker_ = std::thread([this] { Work(); });
       work_.notify_one();
       return {};
     case Phase::kCompiling:

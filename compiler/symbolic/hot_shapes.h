@@ -72,6 +72,7 @@ class HotShapes {
   void Drop(Candidate* candidate);
   void Decide(Candidate* candidate);
   void LimitOwn();
+  bool HasWorker();
   void Work();
 
   const Options options_;

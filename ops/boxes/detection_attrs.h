@@ -9,6 +9,9 @@
 
 namespace tenon::ops {
 
+// Boxes at each place of a feature map. The extents of each are written out in the code.
+inline constexpr std::int64_t kMaxBoxesOfPlace = 256;
+
 struct MultiBoxTransformLocAttrs {
   static constexpr const char* kTypeKey = "relay.attrs.MultiBoxTransformLocAttrs";
   bool clip = true;

@@ -76,6 +76,9 @@ void Proposal(TypeCall& call) {
     if (!(ratio > 0)) call.Refuse(StrCat("a ratio is ", ratio, "; it must be positive"));
   }
   const auto anchors = static_cast<std::int64_t>(attrs.scales.size() * attrs.ratios.size());
+  if (anchors > kMaxBoxesOfPlace)
+    call.Refuse(StrCat("scales times ratios make ", anchors, " anchors; at most ", kMaxBoxesOfPlace,
+                       " are supported"));
   const std::string of_anchors = StrCat("of ", anchors, " anchors (scales times ratios)");
   RequireShape(call, *scores, {Dim(), Dim(2 * anchors), Dim(), Dim()},
                StrCat("the scores ", of_anchors, " must have the shape (batch, ", 2 * anchors,

@@ -1,6 +1,7 @@
 // Operators of early detectors: anchors (Liu et al., "SSD", ECCV 2016), pooled regions (Girshick,
 // "Fast R-CNN", ICCV 2015) and the reorganisation of YOLO (Redmon and Farhadi, "YOLO9000", CVPR
 // 2017).
+#include "tenon/ops/boxes/detection_attrs.h"
 #include "tenon/ops/boxes/detector_attrs.h"
 #include "tenon/ops/builtin.h"
 #include "tenon/ops/shape_rules.h"
@@ -23,9 +24,12 @@ void MultiBoxPrior(TypeCall& call) {
   }
   if (attrs.steps.size() != 2 || attrs.offsets.size() != 2)
     call.Refuse("steps and offsets must have two values each");
-  const Dim boxes(static_cast<std::int64_t>(attrs.sizes.size() + attrs.ratios.size() - 1));
+  const auto boxes = static_cast<std::int64_t>(attrs.sizes.size() + attrs.ratios.size() - 1);
+  if (boxes > kMaxBoxesOfPlace)
+    call.Refuse(StrCat("sizes and ratios make ", boxes, " boxes at a position; at most ",
+                       kMaxBoxesOfPlace, " are supported"));
   call.LearnResult(
-      ir::TensorType({Dim(1), Product({x->shape[2], x->shape[3], boxes}), Dim(4)}, Float32));
+      ir::TensorType({Dim(1), Product({x->shape[2], x->shape[3], Dim(boxes)}), Dim(4)}, Float32));
 }
 
 void RoiPool(TypeCall& call) {

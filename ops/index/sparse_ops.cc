@@ -141,6 +141,9 @@ void SparseToDense(TypeCall& call) {
   call.LearnResult(ir::TensorType(std::vector<Dim>(extents.begin(), extents.end()), values->dtype));
 }
 
+// The most extents of a shape that is given by value, as in unravel_index. Each is written out.
+constexpr std::int64_t kMaxExtents = 64;
+
 void SparseReshape(TypeCall& call) {
   const auto* indices = call.tensor(0);
   const auto* before = call.tensor(1);
@@ -154,6 +157,11 @@ void SparseReshape(TypeCall& call) {
     call.Refuse(StrCat("indices of ", indices->shape[1].ToString(),
                        " coordinates for a prev_shape of ", before->shape[0].ToString(),
                        " extents"));
+  for (const TensorTypeNode* shape : {before, after}) {
+    if (call.Exceeds(shape->shape[0], kMaxExtents))
+      call.Refuse(StrCat("a shape of ", shape->shape[0].ToString(), " extents; at most ",
+                         kMaxExtents, " are supported"));
+  }
   call.LearnResult(ir::TupleType(
       {ir::TensorType({indices->shape[0], after->shape[0]}, indices->dtype), call.input(2)}));
 }
@@ -215,7 +223,8 @@ void RegisterSparseOps(OpRegistry& registry) {
       .TypeRelation(SparseToDense, "SparseToDense");
   op("sparse_reshape",
      "coordinates in a tensor of another shape with the same elements in order, and that shape "
-     "with its -1 replaced",
+     "with its -1 replaced; where it has not as many elements, the first coordinate takes what is "
+     "left, and extents below 1 count as 1",
      3, OpPattern::kOpaque)
       .Argument("sparse_indices", "2D Tensor", "(count, rank) coordinates")
       .Argument("prev_shape", "1D Tensor", "extents of the tensor to which they refer")

@@ -33,7 +33,9 @@ void RegisterScanOps(OpRegistry& registry) {
       .TypeRelation(Scan, "Cumsum")
       .Column(PrecisionRule::kNever)
       .Column(HalfSums::kPlain);
-  op("cumprod", "products of the elements up to each one").TypeRelation(Scan, "Cumprod");
+  op("cumprod", "products of the elements up to each one")
+      .TypeRelation(Scan, "Cumprod")
+      .Column(HalfSums::kPlain);
 }
 
 }  // namespace tenon::ops

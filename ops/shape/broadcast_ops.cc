@@ -29,24 +29,30 @@ void BroadcastTo(TypeCall& call) {
   call.LearnResult(TensorType(target, x->dtype));
 }
 
+// Whether the input broadcasts to a shape of expressions. Of extents that may differ the call
+// assumes that they do not. It has one direction: where the input has several elements, the shape
+// has as many.
+bool BroadcastsTo(TypeCall& call, const std::vector<Dim>& from, const std::vector<Dim>& target) {
+  const std::vector<Dim> both = BroadcastShapes(call, from, target);
+  const auto fits = [&](std::size_t i) {
+    const std::size_t added = target.size() - from.size();
+    const Dim own = i < added ? Dim(1) : from[i - added];
+    const bool is_assumed =
+        !(target[i].is_static() && own.is_static()) && !(target[i] == Dim(1)) && !(own == Dim(1));
+    return both[i] == target[i] || (is_assumed && !call.Exceeds(own, Max(target[i], 1)));
+  };
+  bool all_fit = both.size() == target.size();
+  for (std::size_t i = 0; all_fit && i < target.size(); ++i) all_fit = fits(i);
+  return all_fit;
+}
+
 void BroadcastToExtents(TypeCall& call) {
   const auto* x = call.tensor(0);
   const auto fields = call.tensors(1);
   if (x == nullptr || !fields) return;
   const std::vector<Dim> target = GivenExtents(call, call.attrs<ExtentsAttrs>().shape, *fields);
-  const std::vector<Dim> both = BroadcastShapes(call, x->shape, target);
-  // Of extents that may differ the call assumes that they do not. It has one direction: where the
-  // input has several elements, the shape has as many.
-  const auto fits = [&](std::size_t i) {
-    const std::size_t added = target.size() - x->shape.size();
-    const Dim from = i < added ? Dim(1) : x->shape[i - added];
-    const bool is_assumed =
-        !(target[i].is_static() && from.is_static()) && !(target[i] == Dim(1)) && !(from == Dim(1));
-    return both[i] == target[i] || (is_assumed && !call.Exceeds(from, Max(target[i], 1)));
-  };
-  bool all_fit = both.size() == target.size();
-  for (std::size_t i = 0; all_fit && i < target.size(); ++i) all_fit = fits(i);
-  if (!all_fit) call.Refuse("the input does not broadcast to the shape");
+  if (!BroadcastsTo(call, x->shape, target))
+    call.Refuse("the input does not broadcast to the shape");
   call.LearnResult(TensorType(target, x->dtype));
 }
 
@@ -64,7 +70,7 @@ void BroadcastToLike(TypeCall& call) {
   const auto* x = call.tensor(0);
   const auto* like = call.tensor(1);
   if (x == nullptr || like == nullptr) return;
-  if (BroadcastShapes(call, x->shape, like->shape) != like->shape)
+  if (!BroadcastsTo(call, x->shape, like->shape))
     call.Refuse("the input does not broadcast to the shape of the second");
   call.LearnResult(TensorType(like->shape, x->dtype));
 }

@@ -312,6 +312,19 @@ TEST(CApiTest, WhatIsWrongIsAnErrorThatNamesIt) {
   tenon_executable_free(executable);
 }
 
+TEST(CApiTest, JsonThatNestsWithoutEndIsRefused) {
+  constexpr std::size_t kLevels = 300'000;
+  const std::string deep = std::string(kLevels, '[') + std::string(kLevels, ']');
+  TenonModule* module = Parsed(kText);
+  TenonExecutable* executable = nullptr;
+  EXPECT_THAT(
+      MessageOf(tenon_compile(module, ("{\"threads\": " + deep + "}").c_str(), &executable)),
+      HasSubstr("options nest more than 8 levels"));
+  tenon_module_free(module);
+  EXPECT_THAT(MessageOf(tenon_read_onnx("m.onnx", ("{\"x\": [" + deep + "]}").c_str(), &module)),
+              HasSubstr("shapes nest more than 8 levels"));
+}
+
 TEST(CApiTest, NullPointersAreErrorsAndMayBeFreed) {
   TenonModule* module = nullptr;
   TenonText* text = nullptr;

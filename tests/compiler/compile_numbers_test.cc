@@ -126,6 +126,55 @@ TEST(CompileTest, AnElementAloneHasNoStrides) {
   ExpectClose(Outcome(by("1099511627776, 2"), inputs), Outcome(by("3, 2"), inputs));
 }
 
+// All of the second element's results are kept, and nearly none of those before it.
+TEST(CompileTest, APaddingMayDropNearlyAllPhases) {
+  const auto along_one = [](const char* stride, const char* left) {
+    return Parsed(
+        StrCat("def @main(%x: Tensor[(1, 3, 2), float32], %w: Tensor[(3, 2, 3), float32]) {"
+               "  nn.conv1d_transpose(%x, %w, strides=[",
+               stride, "], padding=[", left, ", 0]) }"));
+  };
+  const auto along_two = [](const char* stride, const char* before) {
+    return Parsed(
+        StrCat("def @main(%x: Tensor[(2, 4, 2, 2), float32], %w: Tensor[(4, 3, 3, 3), float32]) {"
+               "  nn.conv2d_transpose(%x, %w, groups=2, dilation=[2, 1], strides=[",
+               stride, ", ", stride, "], padding=[", before, ", ", before, ", 0, 0]) }"));
+  };
+  const CompileOptions options{.library = LibraryChoice::kTe};
+  const runtime::Inputs one = RandomInputs(along_one("8", "7"), 10);
+  ExpectClose(Outcome(along_one("1099511627776", "1099511627775"), one, options),
+              Outcome(along_one("8", "7"), one, options));
+  const runtime::Inputs two = RandomInputs(along_two("16", "15"), 10);
+  ExpectClose(Outcome(along_two("4294967296", "4294967295"), two, options),
+              Outcome(along_two("16", "15"), two, options));
+}
+
+// 1 + 3 * 2^-11 less 2^-28: float32 holds the former alone, which lies between two halves.
+TEST(CompileTest, ADeterminantOfHalvesIsRoundedOnce) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(2, 2), float32]) { cast(matrix_determinant(cast(%x, "
+      "dtype=\"float16\")), dtype=\"float32\") }");
+  const NDArray x = NDArray::FromVector<float>({2, 2}, {293.0F / 2048, 0x1p-14F, 0x1p-14F, 7});
+  EXPECT_EQ(Outcome(module, {{"x", x}}).at(0).data<float>()[0], 1 + 0x1p-10F);
+}
+
+TEST(CompileTest, AnArangeOfHalvesHasAnyNumberOfPlaces) {
+  const ir::Module module = Parsed(
+      "def @main() { cast(arange(start=0f64, stop=1f64, step=0.00001f64, dtype=\"float16\"), "
+      "dtype=\"float32\") }");
+  const NDArray places = Outcome(module, {}).at(0);
+  for (const std::int64_t i : {100, 65600, 99999})
+    EXPECT_NEAR(places.data<float>()[i], 1e-5 * static_cast<double>(i), 0.002) << i;
+}
+
+TEST(CompileTest, AResizeThatMovesIntegersKeepsThem) {
+  const ir::Module module =
+      Parsed("def @main(%x: Tensor[(1, 1, 3), int32]) { image.resize1d(%x, size=[3]) }");
+  const NDArray x = NDArray::FromVector<std::int32_t>({1, 1, 3}, {16777217, -16777217, 5});
+  const NDArray y = Outcome(module, {{"x", x}}).at(0);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(y.data<std::int32_t>()[i], x.data<std::int32_t>()[i]);
+}
+
 // What would run out of memory must not take for ever to compile.
 TEST(CompileTest, ImagesOfAnySizeAreCompiledInShortTime) {
   for (const char* text :

@@ -271,6 +271,21 @@ TEST(SavedFilesTest, ExtentsWhoseBytesOverflowAreRefused) {
   EXPECT_THAT(std::string(results.status().message()), HasSubstr("has other arrays than its"));
 }
 
+// Another name says that the variable may be 0, and a kernel reads the first row.
+TEST(SavedFilesTest, AnExtentOf0ThatAKernelDoesNotTakeIsRefused) {
+  const SavedFolder saved(
+      passes::InferType(Parsed("def @main(%x: Tensor[(n, 4), float32], %i: Tensor[(2), int32]) {\n"
+                               "  take(%x, %i, axis=0)\n}\n")));
+  auto manifest = nlohmann::ordered_json::parse(ReadText(saved.File("tenon.json")));
+  manifest["variables"]["example"] = {{"#n", manifest["variables"]["example"]["n"]}};
+  WriteText(saved.File("tenon.json"), manifest.dump());
+  const Executable loaded = ValueOrThrow(LoadExecutable(saved.path())).executable;
+  const auto results =
+      loaded.Run({{"x", NDArray::Zeros({0, 4}, Float32)}, {"i", NDArray::Zeros({2}, Int32)}});
+  EXPECT_EQ(results.status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(results.status().message()), HasSubstr("has other arrays than its"));
+}
+
 TEST(SavedFilesTest, MoreThreadsThanARunMayHaveAreRefused) {
   const SavedFolder saved;
   auto manifest = nlohmann::ordered_json::parse(ReadText(saved.File("tenon.json")));

@@ -233,5 +233,11 @@ TEST(DotInstructionTest, TheHostsInstructionsAreUsed) {
   }
 }
 
+TEST(DotInstructionTest, ReproducibleCodeRoundsEachSumOfBfloats) {
+  const loop::Function function = DotFunction(loop::Intrinsic::kDotBF16, 16);
+  const std::string assembly = Compile(function, {.reproducible = true})->Assembly();
+  EXPECT_THAT(assembly, ::testing::Not(HasSubstr("vdpbf16ps")));
+}
+
 }  // namespace
 }  // namespace tenon::jit

@@ -147,6 +147,24 @@ TEST(MachineCodeTest, TheCacheOfOtherCompaniesIsNotUsed) {
               without.objects[without.uses[i].object].bytes);
 }
 
+TEST(MachineCodeTest, TransformsOfACallersOwnAreNotLeftOutForCodeOfTheCache) {
+  const ScratchFolder folder;
+  const loop::Function function = Rows(5, 320, 0.3F).Lowered("rows");
+  ASSERT_TRUE(Compile(function, {.cache_dir = folder.path()}).ok());
+  int runs = 0;
+  const auto counts = [&](const loop::Stmt& body, const loop::Function&) {
+    ++runs;
+    return body;
+  };
+  ASSERT_TRUE(
+      Compile(
+          function,
+          {.cache_dir = folder.path(),
+           .pipeline = {.transforms = {{.name = "Counts", .after = "FuseLoops", .run = counts}}}})
+          .ok());
+  EXPECT_GE(runs, 1);
+}
+
 // Sums with a number that code is given are taken for indices, which do not wrap around.
 TEST(MachineCodeTest, SumsOfDataWithGreatNumbersWrapAroundInSharedCodeToo) {
   constexpr std::int64_t kNumbers[] = {INT64_MAX - 2, INT64_MAX - 1};

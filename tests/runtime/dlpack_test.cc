@@ -81,6 +81,19 @@ TEST(DLPackTest, ATensorWithoutAShapeIsRefused) {
   EXPECT_EQ(FromDLPack(&shapeless.tensor).value().ToVector<float>(), std::vector<float>{1});
 }
 
+TEST(DLPackTest, BytesOfABoolThatAreNeither0Nor1Are1InACopy) {
+  std::uint8_t bytes[4] = {0, 1, 2, 255};
+  Foreign foreign;
+  foreign.tensor.dl_tensor.data = bytes;
+  foreign.tensor.dl_tensor.dtype = {6, 8, 1};  // kDLBool
+  const absl::StatusOr<NDArray> array = FromDLPack(&foreign.tensor);
+  ASSERT_TRUE(array.ok()) << array.status();
+  const auto* read = static_cast<const std::uint8_t*>(array->raw());
+  EXPECT_THAT(std::vector<std::uint8_t>(read, read + 4), ::testing::ElementsAre(0, 1, 1, 1));
+  EXPECT_THAT(bytes, ::testing::ElementsAre(0, 1, 2, 255));  // they are the caller's
+  EXPECT_TRUE(foreign.deleted);
+}
+
 TEST(DLPackTest, ABoolComesBackAsABool) {
   const NDArray array = NDArray::FromVector<bool>({2}, {true, false});
   const auto back = FromDLPack(ToDLPack(array));

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tenon/runtime/program.h"
 #include "tenon/support/error.h"
 
 namespace tenon::runtime {
@@ -157,6 +158,32 @@ TEST(ExecutableErrorTest, WrongInputsAreNamed) {
   EXPECT_THAT(message({{"x", NDArray::Zeros({4}, Int32)}}), HasSubstr("'x' is int32 (4,)"));
   EXPECT_THAT(message({{"x", Filled(0)}, {"z", Filled(0)}}),
               HasSubstr("no input 'z'; the inputs are: x"));
+}
+
+// 2^62 times the bytes of an element are 0 in 64 bits, as many as those of the array.
+TEST(ProgramTest, AnElementOfAnotherShapeIsNotWrittenIntoAnArrayWithoutElements) {
+  const ArrayType rows{.dtype = Float32, .extents = {Dim(), Dim()}}, row{Float32, {Dim()}};
+  const ArrayType place{.dtype = Int64, .extents = {}};
+  Program program;
+  program.functions = {{.name = "main",
+                        .parameters = {rows, place, row},
+                        .registers = 4,
+                        .steps = {{.kind = StepKind::kWrite, .inputs = {0, 1, 2}, .outputs = {3}}},
+                        .results = {3},
+                        .result_types = {rows}}};
+  FindFacts(&program.functions);
+  const std::vector<InputInfo> inputs = {{"rows", rows.dtype, rows.extents},
+                                         {"place", place.dtype, place.extents},
+                                         {"row", row.dtype, row.extents}};
+  const auto run = [&](const Shape& shape) {
+    return RunProgram(program, inputs,
+                      {{"rows", NDArray::Empty(shape, Float32)},
+                       {"place", NDArray::Scalar<std::int64_t>(0)},
+                       {"row", Filled(1)}},
+                      nullptr);
+  };
+  EXPECT_THROW(run({std::int64_t{1} << 62, 0}), Error);
+  EXPECT_EQ(run({1, kSize})[0].ToVector<float>(), Filled(1).ToVector<float>());
 }
 
 }  // namespace

@@ -152,6 +152,27 @@ TEST(PaddedLayoutTest, PaddingIsThePadValue) {
               HasSubstr("3e+10"));
 }
 
+TEST(PaddedLayoutTest, WhatAConditionReadsIsNotReadForPadding) {
+  const Tensor a = Placeholder({10, 5}, Float32, "A"), mask = Placeholder({10}, Float32, "mask");
+  const te::IterVar k = ReduceAxis(0, 5);
+  const Tensor b = Compute(
+      {10}, [&](Var i) { return te::Where(Sum(a(i, k.var), {k}), mask(i) > 0.0F); }, "B");
+  const Tensor c = Compute(
+      {10}, [&](Var i) { return b(i) * 2.0F; }, "C");
+  for (const bool is_vector : {false, true}) {
+    Schedule s(c);
+    const std::vector<te::IterVar> axes = s.TransformLayout(
+        b,
+        [](const Indices& i) {
+          return Exprs{FloorDiv(i[0], 8), FloorMod(i[0], 8)};
+        },
+        0);
+    s[b].Reorder({axes[0], k, axes[1]});
+    if (is_vector) s[b].Vectorize(axes[1]);
+    ExpectRight(s, {a, mask});
+  }
+}
+
 TEST(IndexMapTest, TheInverseIsTheInverse) {
   IndexMap map{{Var("i"), Var("j")}, {}};
   const Expr i = map.from[0], j = map.from[1];

@@ -81,6 +81,23 @@ TEST(InlineTest, ACopyOfRowsPastTheEndReadsNoneOfThem) {
 }
 
 // As a tree the last of these polynomials would have 3^40 leaves, in two orders of the axes.
+TEST(InlineTest, ReadsOfOneElementAreSharedHoweverTheirIndicesAreWritten) {
+  constexpr int kSteps = 20;
+  const Tensor x = Placeholder({4 + 2 * kSteps}, Float32, "x");
+  std::vector<Tensor> chain = {x};
+  for (int step = 1; step <= kSteps; ++step) {
+    const Tensor before = chain.back();
+    chain.push_back(Compute({4 + 2 * (kSteps - step)},
+                            [&](Var i) { return before(i + 1) + before(i + 2) * 0.5F; }));
+  }
+  Schedule s(chain.back());
+  for (std::size_t k = 1; k + 1 < chain.size(); ++k) s[chain[k]].ComputeInline();
+  int nodes = 0;
+  loop::VisitExprs(Lower(s, {x, chain.back()}, "kernel").body.stmt(),
+                   [&](const loop::Expr&) { ++nodes; });
+  EXPECT_LT(nodes, 10000);
+}
+
 TEST(InlineTest, StagesThatReadTwoBeforeThemShareThem) {
   const Tensor x = Placeholder({5, 5}, Float32, "x");
   std::vector<Tensor> chain = {x, x};
@@ -272,6 +289,28 @@ TEST(LowerTest, ASplitOfTenByThreeLeavesTheRestBehindItsLoop) {  // check list 1
             "  }\n"
             "  B[9] = (A[9] + 1f)\n"
             "}\n");
+}
+
+TEST(LowerTest, AFactorThatIsAnExtentMayBeZero) {
+  const Var n("n");
+  const Tensor a = Placeholder({10}, Float32, "A"), b = Placeholder({n}, Float32, "B");
+  const Tensor c = Compute(
+      {10}, [&](Var i) { return a(i) + 1.0F; }, "C");
+  for (const bool by_parts : {false, true}) {
+    Schedule s(c);
+    if (by_parts) {
+      s[c].SplitParts(c.axis(0), n);
+    } else {
+      s[c].Split(c.axis(0), n);
+    }
+    for (const std::int64_t extent : {0, 1, 3, 16}) {
+      const NDArray in = Random({10}), out = NDArray::Zeros({10}, Float32);
+      CompileAndRun(s, {a, b, c}, {in, Random({extent}), out});
+      std::vector<float> expected = in.ToVector<float>();
+      for (float& value : expected) value += 1.0F;
+      ExpectNear(out, expected);
+    }
+  }
 }
 
 TEST(LowerTest, AFactorLargerThanTheExtentLeavesOneLoop) {  // check list 3

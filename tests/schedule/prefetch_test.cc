@@ -293,6 +293,17 @@ TEST_F(NextBlockTest, IsRefusedInWords) {
   EXPECT_THAT(
       refused([&](Schedule& s) { s.PrefetchNextBlock(weights_, sums_, k_, 3, {.blocks = 0}); }),
       HasSubstr("stage sums, axis k: the next block is 1 block later, not 0"));
+  constexpr std::int64_t kMany = std::int64_t{1} << 62;
+  EXPECT_THAT(refused([&](Schedule& s) { s.PrefetchNextBlock(weights_, sums_, k_, kMany); }),
+              HasSubstr("stage sums, axis k: 1 blocks that are used 4611686018427387904 times each "
+                        "are too many"));
+  EXPECT_THAT(
+      refused([&](Schedule& s) { s.PrefetchNextBlock(weights_, sums_, k_, 4, {.blocks = kMany}); }),
+      HasSubstr("4611686018427387904 blocks that are used 4 times each are too many"));
+  EXPECT_THAT(refused([&](Schedule& s) {
+                s.PrefetchNextBlock(weights_, sums_, k_, std::int64_t{1} << 40);
+              }),
+              HasSubstr("of weights: its blocks would be fetched in 4 times 1099511627776 shares"));
   EXPECT_THAT(refused([&](Schedule& s) { s.PrefetchNextBlock(weights_, sums_, y_.axis(2), 3); }),
               HasSubstr("stage sums, axis ax2: the axis is not part of the schedule"));
   EXPECT_THAT(

@@ -175,6 +175,33 @@ TEST(RFactorErrorTest, ReducersThatAreNotAssociativeAreRefused) {
 }
 
 // Names lead to loops through splits, caches and rfactor.
+// A loop that a call does not name may be passed as well.
+TEST(ReorderErrorTest, NoReduceLoopPassesAnotherWhereTheOrderCounts) {
+  const Tensor a = Placeholder({4, 8, 8}, Float32, "A");
+  const te::IterVar k = ReduceAxis(0, 8, "k"), l = ReduceAxis(0, 8, "l");
+  const te::Combiner last = te::MakeCombiner(
+      "last", {Float32},
+      [](const std::vector<Var>& x, const std::vector<Var>& y) {
+        return std::vector<te::Expr>{loop::Select(y[0] > 0.0F, y[0], x[0])};
+      },
+      {te::Cast(Float32, 0)}, /*is_commutative=*/false);
+  const Tensor b = Compute(
+      {4},
+      [&](Var i) {
+        return te::Reduce(last, {a(i, k.var, l.var)}, {k, l});
+      },
+      "B");
+  Schedule s(b);
+  s[b].Reorder({k, l, b.axis(0)});
+  const std::string why =
+      ": stage B: reducer last is not commutative, so that its reduce loops keep their order";
+  EXPECT_EQ(Refusal([&] { s[b].Reorder({b.axis(0), k}); }), "reorder" + why);
+  EXPECT_EQ(Refusal([&] { s[b].Tile(k, l, 4, 4); }), "tile" + why);
+  EXPECT_EQ(s[b].leaves().size(), 3U);
+  s[b].Reorder({k, b.axis(0), l});
+  ExpectRight(s, {a});
+}
+
 TEST(LoopTest, IsFoundByItsName) {
   const Tensor a = te::Placeholder({4, 6, 8}, Float32, "A");
   const te::IterVar k = te::ReduceAxis(0, 8, "k");

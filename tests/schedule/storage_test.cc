@@ -175,6 +175,19 @@ TEST(ScanStorageTest, AllStepsStayWhereMoreIsReadOrNobodyKnows) {
 }
 
 // A chain of stages at the root, of which each reads the one before alone.
+TEST(BoxTest, WhatALoopThatNeverRunsReadsHasNoElements) {
+  const Tensor a = Placeholder({200}, Float32, "A");
+  const Tensor b = Compute(
+      {200}, [&](Var i) { return a(i) + 1.0F; }, "B");
+  const te::IterVar k = te::ReduceAxis(0, 0, "k");
+  const Tensor c = Compute(
+      {8, 4}, [&](Var i, Var j) { return te::Sum(b(i * 16 + j + k.var * 10), {k}); }, "C");
+  Schedule s(c);
+  s[b].ComputeAt(s[c], c.axis(0));
+  EXPECT_THAT(LoopsOf(s, {a, c}), Not(HasSubstr("float32[-")));
+  ExpectRight(s, {a});
+}
+
 TEST(SharedMemoryTest, StagesThatAreReadNoMoreGiveTheirsAway) {
   constexpr std::int64_t kRows = 40, kColumns = 67;
   const Tensor x = Placeholder({kRows, kColumns}, Float32, "x");

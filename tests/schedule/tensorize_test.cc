@@ -194,6 +194,27 @@ TEST(TensorizeTest, WithoutAnInitTheFirstPartMustBeThere) {
   EXPECT_NE(loop::Print(Lower(s, {x, a, c}, "f", {.positive = {m}}).body), "");
 }
 
+TEST(TensorizeTest, WithoutAnInitNoPartOfAnRFactorMayBeEmpty) {
+  const Tensor a = Placeholder({12, 24}, Float32, "a"), c = SumsOf(a, 24);
+  for (const bool with_init : {true, false}) {
+    Schedule s(c);
+    const te::IterVar blocks = s[c].Split(c.reduce_axis(0), 8).first;
+    const Tensor parts = s.RFactor(c, s[c].SplitParts(blocks, 4).first)[0];  // 3 have terms
+    const auto [io, ii] = s[parts].Split(s[parts].axis(1), 4);
+    s[parts].Reorder({s[parts].reduce_axis(0), io, ii, s[parts].reduce_axis(1)});
+    s[parts].Tensorize(ii, PartialSums(with_init, true));
+    if (with_init) {
+      ExpectLikeInterpreter(s, {a});
+    } else {
+      EXPECT_THAT(Refusal([&] {
+                    Lower(s, {a, c}, "f");
+                  }),
+                  HasSubstr("all terms are past the end of a split (rfactor), and then nothing "
+                            "would set them; the intrinsic needs a reduce_init"));
+    }
+  }
+}
+
 TEST(TensorizeTest, AReductionInPartsIsComputedAtALoopOfItsReader) {
   const Tensor a = Placeholder({12, 24}, Float32, "a"), c = SumsOf(a, 24);
   const Tensor twice = Compute(

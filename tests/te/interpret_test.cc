@@ -207,6 +207,19 @@ TEST(InterpretTest, MaximaKeepNaN) {
   EXPECT_EQ(result.data<float>()[1], 0);
 }
 
+TEST(InterpretTest, TheLastOfAllLeastValuesHasAnUnsignedIndex) {
+  const Tensor a = Placeholder({5}, UInt8, "a");
+  const IterVar k = ReduceAxis(0, 5);
+  for (const bool last : {false, true}) {
+    const std::vector<Tensor> best = ReduceTuple(
+        {1},
+        [&](const std::vector<Var>&) { return ArgMax(Cast(UInt32, k.var), a(k.var), {k}, last); },
+        "best");
+    const NDArray index = Interpret(best, {{a, NDArray::Zeros({5}, UInt8)}})[0];
+    EXPECT_EQ(index.data<std::uint32_t>()[0], last ? 4U : 0U);
+  }
+}
+
 TEST(InterpretErrorTest, InputsAreChecked) {
   const Tensor a = Placeholder({3}, Float32, "a");
   const Tensor b = Compute(

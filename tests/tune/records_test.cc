@@ -225,6 +225,16 @@ TEST_F(RecordsTest, AFileOfAnEarlierVersionIsReadAsItIsAndWrittenAsOneOfThis) {
   }
 }
 
+TEST_F(RecordsTest, ViewsInThePlaceOfTablesAreRefused) {
+  { Open("viewed.sqlite"); }
+  Database(Path("viewed.sqlite"), Access::kWrite)
+      .Run(
+          "CREATE VIEW rows AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+          "SELECT x FROM c");
+  EXPECT_THAT(std::string(Records::Open(Path("viewed.sqlite"), Access::kRead).status().message()),
+              HasSubstr("has views or triggers"));
+}
+
 TEST_F(RecordsTest, ADatabaseOfAnotherProgramIsRefused) {
   { Database(Path("other.sqlite"), Access::kWrite).Run("CREATE TABLE t (x)"); }
   EXPECT_THAT(std::string(Records::Open(Path("other.sqlite"), Access::kWrite).status().message()),

@@ -14,6 +14,7 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/verify/check/exported_library.h"
+#include "tenon/verify/check/exported_program.h"
 #include "tenon/verify/check/temporary_folder.h"
 
 namespace tenon::verify {
@@ -64,7 +65,7 @@ class Exported {
   Exported(const ir::Module& module, const CompileOptions& options, ExportForm form, Random& random)
       : options_(options), form_(form), random_(random) {
     if (IsProgram(module)) {
-      if (form == ExportForm::kSavedExecutable) Save(module);
+      MakeProgram(module);
       return;
     }
     lowered_ = UnlessUnimplemented(Lower(module, options));
@@ -83,15 +84,21 @@ class Exported {
 
   // Inputs whose shapes the model does not take give nothing.
   std::optional<Arrays> Run(const Inputs& inputs) const {
+    if (program_) return RunProgramLibrary(inputs);
     const bool takes = linked_->Bind(inputs).ok();
     if (takes != Takes(inputs))
       throw DataLoss(StrCat(NameOf(form_), takes ? " refuses" : " takes",
                             " inputs that the executable ",
                             takes ? "takes: " : "refuses: ", Described(inputs)));
     if (!takes) return std::nullopt;
-    const Arrays wanted = ValueOrThrow(linked_->Run(inputs));
     Arrays results =
         loaded_ ? ValueOrThrow(loaded_->Run(inputs)) : library_->Run(inputs, random_.Chance(70));
+    Compare(results, ValueOrThrow(linked_->Run(inputs)), inputs);
+    return results;
+  }
+
+ private:
+  void Compare(const Arrays& results, const Arrays& wanted, const Inputs& inputs) const {
     if (results.size() != wanted.size())
       throw DataLoss(StrCat(NameOf(form_), " has ", results.size(), " results"));
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -103,10 +110,20 @@ class Exported {
         throw DataLoss(
             StrCat("result ", i, " of ", NameOf(form_), " is other for ", Described(inputs)));
     }
+  }
+
+  // What the executable refuses gives nothing.
+  std::optional<Arrays> RunProgramLibrary(const Inputs& inputs) const {
+    const absl::StatusOr<Arrays> wanted = linked_->Run(inputs);
+    std::optional<Arrays> results = program_->Run(inputs);
+    if (results.has_value() != wanted.ok())
+      throw DataLoss(StrCat(NameOf(form_), " of a program ", results ? "takes" : "refuses",
+                            " inputs that the executable does ", results ? "not: " : "take: ",
+                            wanted.ok() ? "" : wanted.status().message(), Described(inputs)));
+    if (results) Compare(*results, *wanted, inputs);
     return results;
   }
 
- private:
   std::string Path(const char* name) const { return (folder_.path() / name).string(); }
 
   ExportOptions Code() const {
@@ -114,12 +131,16 @@ class Exported {
             .target = options_.target,
             .reassociate_reductions = options_.reassociate_reductions};
   }
-  void Save(const ir::Module& module) {
-    const auto lowered = UnlessUnimplemented(LowerProgram(module, options_));
-    if (!lowered) return;
-    Require(SaveExecutable(*lowered, Path("net"), {.code = Code()}));
+  void MakeProgram(const ir::Module& module) {
+    lowered_program_ = UnlessUnimplemented(LowerProgram(module, options_));
+    if (!lowered_program_) return;
     linked_ = ValueOrThrow(Compile(module, options_));
-    Load();
+    if (form_ == ExportForm::kSavedExecutable) {
+      Require(SaveExecutable(*lowered_program_, Path("net"), {.code = Code()}));
+      return Load();
+    }
+    Write(*lowered_program_, Path("net"));
+    program_.emplace(Path("net.so"), "net", *lowered_program_);
   }
   void Load() {
     loaded_ = ValueOrThrow(runtime::LoadExecutable(Path("net"))).executable;
@@ -133,19 +154,19 @@ class Exported {
     // A keyword, so that the name of a file does not become that of a function as it is.
     const std::string name = random_.Chance(30) ? "int" : "net";
     const std::string path = Path(name.c_str());
-    const auto build = [&](std::string symbol) {
-      library_.emplace(path + ".so", path + ".h", std::move(symbol), lowered_->plan);
-    };
+    Write(*lowered_, path);
+    library_.emplace(path + ".so", path + ".h", "net", lowered_->plan);
+  }
+  // PATH.so and PATH.h.
+  template <typename Made>
+  void Write(const Made& made, const std::string& path) const {
     const ExportOptions code = Code();
-    if (form_ == ExportForm::kSharedLibrary) {
-      Require(ExportSharedLibrary(*lowered_, path + ".so", code));
-      return build("net");
-    }
-    Require(ExportCSource(*lowered_, path + ".c", code));
+    if (form_ == ExportForm::kSharedLibrary)
+      return Require(ExportSharedLibrary(made, path + ".so", code));
+    Require(ExportCSource(made, path + ".c", code));
     compiler::RunProgram({"cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
                           "-O1", path + ".c", "-lm", "-o", path + ".so"},
                          Path("said"));
-    build("net");
   }
 
   bool Takes(const Inputs& inputs) const {
@@ -162,8 +183,10 @@ class Exported {
   Random& random_;
   const TemporaryFolder folder_;
   std::optional<Lowered> lowered_;
+  std::optional<LoweredProgram> lowered_program_;
   std::optional<Executable> linked_, loaded_;
   std::optional<ExportedLibrary> library_;
+  std::optional<ExportedProgram> program_;
 };
 
 // Inputs of drawn extents. Some belong to no values of the variables.

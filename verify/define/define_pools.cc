@@ -115,7 +115,7 @@ std::vector<Definition> Maxima(const DefinedCall& call, const std::string& layou
 }
 
 // Means of integers are rounded toward zero, and only sums of 64 bits wrap around. A window without
-// elements has mean 0.
+// elements has mean 0. That of bools is whether one of them is true.
 std::vector<Definition> Means(const DefinedCall& call, const std::string& layout,
                               const TapsByAxis& taps) {
   const NDArray& result = call.results[0];
@@ -135,6 +135,7 @@ std::vector<Definition> Means(const DefinedCall& call, const std::string& layout
                   if (type.bits() == 64 && !type.is_float()) sum.whole = Wrapped(sum.whole, type);
                   const auto count = static_cast<Real>(std::max<std::int64_t>(divisor, 1));
                   sum = {sum.whole / std::max<std::int64_t>(divisor, 1), sum.real / count};
+                  if (type.is_bool()) sum.whole = magnitude > 0 ? 1 : 0;
                   made.elements[to] = sum;
                   made.tolerances[to] =
                       unit * static_cast<Real>(from.size() + 4) * magnitude / count +

@@ -142,28 +142,41 @@ std::vector<Definition> SparseToDense(const DefinedCall& call) {
   return {made};
 }
 
+// By a positive divisor.
+Whole FloorDiv(Whole a, Whole b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+// Where the shapes do not have as many elements, the first coordinate takes what is left, and
+// extents below 1 count as 1.
 std::vector<Definition> SparseReshape(const DefinedCall& call) {
   const NDArray &indices = call.args[0], &before = call.args[1], &after = call.args[2];
   const std::int64_t from = before.size(), rank = after.size();
-  std::int64_t elements = 1, known = 1;
-  for (std::int64_t d = 0; d < from; ++d) elements *= IndexAt(before, d);
-  for (std::int64_t d = 0; d < rank; ++d) known *= std::max<std::int64_t>(IndexAt(after, d), 1);
-  Ints shape;
+  const auto at_least_one = [](Whole extent) { return std::max<Whole>(extent, 1); };
+  const auto product = [](Whole a, Whole b) { return Wrapped(a * b, Int64); };
+  Whole elements = 1, known = 1;
+  for (std::int64_t d = 0; d < from; ++d) elements = product(elements, IndexAt(before, d));
+  for (std::int64_t d = 0; d < rank; ++d) {
+    if (IndexAt(after, d) != -1) known = product(known, IndexAt(after, d));
+  }
+  std::vector<Whole> shape, steps(static_cast<std::size_t>(rank), 1);
   for (std::int64_t d = 0; d < rank; ++d)
-    shape.push_back(IndexAt(after, d) == -1 ? elements / known : IndexAt(after, d));
+    shape.push_back(IndexAt(after, d) == -1 ? FloorDiv(elements, at_least_one(known))
+                                            : IndexAt(after, d));
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    for (std::size_t later = d + 1; later < shape.size(); ++later)
+      steps[d] = product(steps[d], shape[later]);
+  }
   std::vector<Definition> made(2);
   for (std::int64_t k = 0; k < indices.shape()[0]; ++k) {
-    std::int64_t flat = 0;
+    Whole flat = 0;
     for (std::int64_t d = 0; d < from; ++d)
-      flat = flat * IndexAt(before, d) + IndexAt(indices, k * from + d);
-    Ints at(shape.size());
-    for (std::size_t d = shape.size(); d-- > 0;) {
-      at[d] = flat % shape[d];
-      flat /= shape[d];
+      flat = Wrapped(product(flat, IndexAt(before, d)) + IndexAt(indices, k * from + d), Int64);
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const Whole at = FloorDiv(flat, at_least_one(steps[d])), extent = at_least_one(shape[d]);
+      made[0].Add(
+          {.whole = Wrapped(d == 0 ? at : at - FloorDiv(at, extent) * extent, indices.dtype())}, 0);
     }
-    for (const std::int64_t coordinate : at) made[0].Add({.whole = coordinate}, 0);
   }
-  for (const std::int64_t extent : shape) made[1].Add({.whole = extent}, 0);
+  for (const Whole extent : shape) made[1].Add({.whole = Wrapped(extent, after.dtype())}, 0);
   return made;
 }
 

@@ -1,5 +1,5 @@
 // Transposed convolutions: a convolution of all phases (conv_phases.h), whose results a stage puts
-// side by side.
+// side by side. If hardly any phase has a result, each result picks the taps that reach it instead.
 #include <algorithm>
 
 #include "tenon/loop/simplify/simplify.h"
@@ -13,11 +13,13 @@
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 #include "tenon/te/math.h"
+#include "tenon/te/reduce.h"
 
 namespace tenon::strategies {
 namespace {
 
 using te::Expr;
+using te::IterVar;
 using te::Tensor;
 using te::Var;
 
@@ -68,6 +70,30 @@ bool IsEmpty(const TeCall& call) {
          IsEmpty(call.input(1).shape());
 }
 
+// The distance of results that the phases along spatial axis `d` are made for.
+std::int64_t StrideOf(const TeCall& call, const ops::ConvRules& rules, std::size_t d) {
+  // An element alone has no neighbours, whatever their distance: phases past its kernel are 0.
+  if (!IsOne(call.input(0).shape()[rules.data[d + 2]])) return rules.strides[d];
+  const std::int64_t taps = ExtentOf(call.input(1), rules.kernel[d + 2]);
+  return std::min(rules.strides[d], ops::WindowSpan(taps, rules.dilation[d]));
+}
+
+constexpr const char* kManyPhases = "nearly all phases lie in what the padding drops";
+
+// Whether the padding drops nearly all phases. Each would be summed up, and the strides say how
+// many they are.
+bool HasManyPhases(const TeCall& call, const ops::ConvRules& rules) {
+  constexpr double kMost = 64;  // for each one that has a result
+  const Sizes shape = call.sizes();
+  double unused = 1;
+  for (std::size_t d = 0; d < rules.dims; ++d) {
+    const std::int64_t results = std::max<std::int64_t>(1, shape[rules.out[d + 2]].planned);
+    const auto phases = static_cast<double>(StrideOf(call, rules, d));
+    unused *= std::max(1.0, phases / static_cast<double>(results));
+  }
+  return unused > kMost;
+}
+
 // Requires that nothing is empty. Where the call has blocks, `rules` are those of whole axes in the
 // default order.
 Transposed Describe(const TeCall& call, ops::ConvRules rules) {
@@ -80,9 +106,7 @@ Transposed Describe(const TeCall& call, ops::ConvRules rules) {
   std::int64_t phases = 1;
   for (std::size_t d = 0; d < rules.dims; ++d) {
     const std::int64_t taps = ExtentOf(weight, rules.kernel[d + 2]);
-    // An element alone has no neighbours, whatever their distance: phases past its kernel are 0.
-    if (IsOne(call.input(0).shape()[rules.data[d + 2]]))
-      rules.strides[d] = std::min(rules.strides[d], ops::WindowSpan(taps, rules.dilation[d]));
+    rules.strides[d] = StrideOf(call, rules, d);
     axes.push_back(PhasesOf(rules, d, taps, shape[rules.out[d + 2]]));
     phases *= axes.back().stride;
   }
@@ -184,6 +208,43 @@ Tensor BlockedPhases(const TeCall& call, const Transposed& t, const std::string&
                      name, te::Stored{});
 }
 
+// Each result as the sum over the taps that reach it.
+Tensor PickedTaps(const TeCall& call, const ops::ConvRules& rules, const std::string& name) {
+  const Tensor &x = call.input(0), &weight = call.input(1);
+  const std::int64_t inputs = ExtentOf(weight, rules.kernel[1]) / rules.groups;
+  const std::int64_t outputs = ExtentOf(weight, rules.kernel[0]);
+  const DataType dtype = call.dtype();
+  Shape extents;
+  for (std::size_t d = 0; d < rules.dims; ++d)
+    extents.push_back(ExtentOf(weight, rules.kernel[d + 2]));
+  const IterVar rc = te::ReduceAxis(0, inputs, "rc");
+  const std::vector<IterVar> taps = TapAxes(extents);
+  std::vector<IterVar> axes = {rc};
+  axes.insert(axes.end(), taps.begin(), taps.end());
+  return te::Compute(
+      call.te_shape(),
+      [&](const std::vector<Var>& i) {
+        const Expr filter = i[rules.out[1]];
+        const Expr channel = te::FloorDiv(filter, outputs) * inputs + rc.var;
+        std::vector<Expr> from(rules.data.size()), at(rules.kernel.size());
+        from[rules.data[0]] = i[rules.out[0]];
+        from[rules.data[1]] = at[rules.kernel[1]] = channel;
+        at[rules.kernel[0]] = te::FloorMod(filter, outputs);
+        Expr reaches = loop::True();
+        for (std::size_t d = 0; d < rules.dims; ++d) {
+          const Expr way = i[rules.out[d + 2]] + rules.before[d] - taps[d].var * rules.dilation[d];
+          const Expr element = te::FloorDiv(way, rules.strides[d]);
+          reaches = reaches && te::FloorMod(way, rules.strides[d]) == Expr(0) &&
+                    element >= Expr(0) && element < x.shape()[rules.data[d + 2]];
+          from[rules.data[d + 2]] = element;
+          at[rules.kernel[d + 2]] = taps[d].var;
+        }
+        const Expr product = te::Cast(dtype, x[from]) * te::Cast(dtype, weight[at]);
+        return te::Sum(te::IfThenElse(reaches, product, te::Cast(dtype, 0)), axes);
+      },
+      name, te::Label(name, te::ReadsRepeatedly{}));
+}
+
 template <typename AttrsType>
 bool HasBlocks(const TeCall& call) {
   return ops::HasBlocks(call.attrs.As<AttrsType>());
@@ -195,6 +256,7 @@ TeForm FormOfBlocks(const std::string& name) {
           .refusal = [](const TeCall& call) -> std::optional<std::string> {
             const auto& attrs = call.attrs.As<AttrsType>();
             if (auto refusal = RefuseBlockLayouts(attrs)) return refusal;
+            if (HasManyPhases(call, ops::ConvRulesOf(OfWholeAxes(attrs)))) return kManyPhases;
             return RefuseBlockedSum(call, attrs.groups, call.shape()[1],
                                     ExtentOf(call.input(1), 0));
           },
@@ -210,12 +272,14 @@ using MakeSum = Tensor (*)(const ConvSum& conv, const TeCall& call, const std::s
 // The same rows as those of other convolutions over any number of axes (conv_nd.cc).
 template <typename AttrsType>
 TeCompute FormsOf(const std::string& name) {
-  const auto describe = [](const TeCall& call) {
-    return Describe(call, ops::ConvRulesOf(call.attrs.As<AttrsType>()));
+  const auto rules_of = [](const TeCall& call) {
+    return ops::ConvRulesOf(call.attrs.As<AttrsType>());
   };
+  const auto describe = [=](const TeCall& call) { return Describe(call, rules_of(call)); };
   const auto make_by = [=](MakeSum sum) -> TeMake {
     return [=](const TeCall& call) -> std::vector<Tensor> {
       if (IsEmpty(call)) return {Zeros(call)};
+      if (HasManyPhases(call, rules_of(call))) return {PickedTaps(call, rules_of(call), name)};
       Transposed transposed = describe(call);
       transposed.sums.image = ImageOf(call, transposed);
       return {SideBySide(call, transposed, sum(transposed.sums, call, name), name)};
@@ -225,6 +289,7 @@ TeCompute FormsOf(const std::string& name) {
                .refusal = [=](const TeCall& call) -> std::optional<std::string> {
                  if (HasBlocks<AttrsType>(call)) return kHasBlocks;
                  if (IsEmpty(call)) return "there is nothing to sum";
+                 if (HasManyPhases(call, rules_of(call))) return kManyPhases;
                  return RefuseTiledSum(describe(call).sums);
                },
                .make = make_by(TiledSum),

@@ -84,9 +84,12 @@ Tensor Resample(const Tensor& x, const std::vector<Expr>& shape, DataType dtype,
   if (std::ranges::any_of(shape, is_none)) return Filled(shape, te::Cast(dtype, 0));
   // Sums of integers would lose the fractions of their weights.
   const DataType sum = x.dtype() == Float64 ? Float64 : Float32;
-  const DataType t = how.method == "nearest_neighbor" ? x.dtype() : sum;
   std::vector<Taps> taps;
   for (const ResampledAxis& axis : axes) taps.push_back(TapsOf(axis, how, sum));
+  // What is only moved keeps its bits: float32 does not hold all integers.
+  const bool is_summed =
+      std::ranges::any_of(taps, [](const Taps& of_axis) { return bool(of_axis.weight); });
+  const DataType t = is_summed ? sum : x.dtype();
   Tensor from = x;
   std::vector<ResampledAxis> left = axes;
   if (IsLastAxisFirst(shape.size(), axes, taps, target)) {

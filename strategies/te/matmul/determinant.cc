@@ -43,8 +43,7 @@ std::vector<Tensor> Determinant(const TeCall& call) {
   return {te::Compute(
       batch,
       [&](const std::vector<Var>& i) {
-        const Expr value = found(Flatten(ToExprs(i), batch));
-        return te::Cast(x.dtype(), x.dtype().bits() == 16 ? te::Cast(Float32, value) : value);
+        return te::Cast(x.dtype(), found(Flatten(ToExprs(i), batch)));  // rounded once
       },
       "determinant")};
 }

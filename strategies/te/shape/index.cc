@@ -230,10 +230,11 @@ std::vector<Tensor> Arange(const TeCall& call) {
   const auto& attrs = call.attrs.As<ops::ArangeAttrs>();
   const DataType dtype = call.dtype();
   return Filled(call, [&](const Var& i) {
-    // Elements are data, which wraps around; int64 would be the arithmetic of indices.
-    const DataType wide = dtype.is_float() ? dtype : UInt64;
+    // Elements are data, which wraps around; int64 would be the arithmetic of indices. Halves do
+    // not hold all places, and are computed in float32.
+    const DataType wide = dtype.is_float() ? SumType(dtype) : UInt64;
     const auto number = [&](double v) {
-      return te::Cast(wide, te::Cast(v < 0 && !dtype.is_float() ? Int64 : wide, v));
+      return te::Cast(wide, te::Cast(dtype.is_float() ? dtype : v < 0 ? Int64 : wide, v));
     };
     return te::Cast(dtype, number(attrs.start) + te::Cast(wide, i) * number(attrs.step));
   });

@@ -31,6 +31,7 @@ TEST(CBufferBytesTest, OperationsAreVariables) {
             "  const int64_t v1 = v0 / INT64_C(2) - (v0 % INT64_C(2) < 0);\n"
             "  int64_t v2;\n"
             "  overflows |= __builtin_add_overflow(v1, v0, &v2);\n"
+            "  overflows |= extents[0] < 1;\n"
             "  bytes[0] = 4;\n"
             "  overflows |= __builtin_mul_overflow(bytes[0], v2, &bytes[0]);\n"
             "  for (int i = 0; overflows && i < 1; ++i) bytes[i] = -1;\n"

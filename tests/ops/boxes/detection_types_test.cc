@@ -69,6 +69,10 @@ INSTANTIATE_TEST_SUITE_P(
             "(batch, 16, height, width)"},
         Row{"ProposalOfNoScale", kProposed, "vision.proposal(%s, %d, %i, scales=[])",
             "vision.proposal: there must be a scale and a ratio, at least"},
+        Row{"ProposalOfManyAnchors", kProposed,
+            "vision.proposal(%s, %d, %i, scales=[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], "
+            "ratios=[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])",
+            "vision.proposal: scales times ratios make 272 anchors; at most 256 are supported"},
         Row{"ProposalOfNoExtent", kProposed,
             "vision.proposal(%s, %d, %i, scales=[1, 2], ratios=[1, -2])",
             "vision.proposal: a ratio is -2; it must be positive"},

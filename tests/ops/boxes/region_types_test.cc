@@ -13,6 +13,16 @@ constexpr char kBoxes[] =
     "%x: Tensor[(2, 9, 6), float32], %c: Tensor[(2), int32], "
     "%i: Tensor[(2, 9), int32]";
 
+// A call with 256 sizes and two ratios.
+const std::string& PriorOfManyBoxes() {
+  static const std::string call = [] {
+    std::string sizes = "1";
+    for (int i = 1; i < 256; ++i) sizes += ", 1";
+    return "vision.multibox_prior(%x, sizes=[" + sizes + "], ratios=[1, 2])";
+  }();
+  return call;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Region, TypeRelationTest,
     ::testing::Values(
@@ -37,6 +47,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"MultiBoxPrior", "%x: Tensor[(2, 3, 5, 7), float32]",
             "vision.multibox_prior(%x, sizes=[0.5, 0.25], ratios=[1, 2, 0.5])",
             "Tensor[(1, 140, 4), float32]"},
+        Row{"MultiBoxPriorOfManyBoxes", "%x: Tensor[(2, 3, 5, 7), float32]",
+            PriorOfManyBoxes().c_str(),
+            "vision.multibox_prior: sizes and ratios make 257 boxes at a position; at most 256 are "
+            "supported"},
         Row{"MultiBoxPriorOfNothing", "%x: Tensor[(2, 3, 5, 7), float32]",
             "vision.multibox_prior(%x, sizes=[0.5], ratios=[])",
             "vision.multibox_prior: there must be a size and a ratio, at least"},

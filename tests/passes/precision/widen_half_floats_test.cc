@@ -135,6 +135,20 @@ TEST(WidenHalfFloatsTest, LongSumsLoseNothingAtAnyLevel) {
   }
 }
 
+TEST(WidenHalfFloatsTest, ARunningProductMayBeLargeOnItsWay) {
+  const Module module = testing_graphs::Parsed(
+      "def @main(%x: Tensor[(4,), float16]) { cast(cumprod(%x, axis=0), dtype=\"float32\") }");
+  NDArray x = NDArray::Empty({4}, Float16);
+  for (int i = 0; i < 4; ++i)
+    static_cast<_Float16*>(x.raw())[i] = static_cast<_Float16>(i < 2 ? 0x1p9 : 0x1p-9);
+  for (const int level : {0, 3}) {
+    const NDArray result = testing_graphs::Outcome(module, {{"x", x}}, {.opt_level = level}).at(0);
+    EXPECT_EQ(result.data<float>()[0], 0x1p9) << level;
+    EXPECT_EQ(result.data<float>()[2], 0x1p9) << level;
+    EXPECT_EQ(result.data<float>()[3], 1) << level;
+  }
+}
+
 // The squares of 100 are above what float16 holds once seven of them are added up.
 TEST(WidenHalfFloatsTest, NormalisationsOfLargeNumbersDoNotOverflow) {
   const Module module = testing_graphs::Parsed(

@@ -20,6 +20,7 @@ const std::vector<HalfSum>& HalfSumCases() {
   static const std::vector<HalfSum> cases = {
       {"collapse_sum_like", {{2, 4099}, {2, 1}}, "collapse_sum_like(%k0, %k1)"},
       {"collapse_sum_to", {{2, 4099}}, "collapse_sum_to(%k0, shape=[2, 1])"},
+      {"cumprod", {{31}}, "cumprod(%k0, axis=0)"},
       {"cumsum", {{4099}}, "cumsum(%k0, axis=0)"},
       {"einsum", {{2, 4099}, {3, 4099}}, "einsum((%k0, %k1), equation=\"ij,kj->ik\")"},
       {"image.affine_grid", {{1, 2, 3}}, "image.affine_grid(%k0, target_shape=[3, 37])"},

@@ -50,6 +50,36 @@ TEST(PlainDefinitionTest, AMeanCountsBeyondItsType) {
               Optional(HasSubstr("is 0; by the definition of mean it is 1")));
 }
 
+// Two sums of 0, 1 and 0, 0; a mean of bools is one of them.
+TEST(PlainDefinitionTest, TheMeanOfBoolsIsWhetherOneIsTrue) {
+  const char* text = "def @main(%x: Tensor[(1, 2, 1, 2), bool]) { nn.global_avg_pool2d(%x) }";
+  const NDArray x = NDArray::Zeros({1, 2, 1, 2}, Bool);
+  x.data<bool>()[1] = true;
+  const NDArray right = NDArray::Zeros({1, 2, 1, 1}, Bool), wrong = right.Clone();
+  right.data<bool>()[0] = true;
+  EXPECT_EQ(SaidOf(text, {x}, right), std::nullopt);
+  EXPECT_NE(SaidOf(text, {x}, wrong), std::nullopt);
+}
+
+// Shapes of other numbers of elements, extents of 0 and a -1 that has nothing left.
+TEST(PlainDefinitionTest, TheInterpreterAgreesForShapesThatDoNotFit) {
+  const ir::Module module = passes::InferType(
+      Parse("def @main(%i: Tensor[(2, 2), int64], %b: Tensor[(2), int64], %a: Tensor[(2), int64]) "
+            "{ sparse_reshape(%i, %b, %a) }"));
+  const auto two = [](std::int64_t a, std::int64_t b) {
+    return NDArray::FromVector<std::int64_t>({2}, {a, b});
+  };
+  const NDArray indices = NDArray::FromVector<std::int64_t>({2, 2}, {3, -5, 7, 2});
+  for (const NDArray& before : {two(3, 4), two(0, 5), two(-2, 3)}) {
+    for (const NDArray& after : {two(4, 3), two(0, 0), two(-1, 5), two(2, -1), two(-3, -2)}) {
+      const std::vector<NDArray> args = {indices, before, after};
+      EXPECT_EQ(DifferenceFromDefinition(*module.Main().body.As<ir::CallNode>(), args,
+                                         Interpreted(module, args)),
+                std::nullopt);
+    }
+  }
+}
+
 TEST(PlainDefinitionTest, AClipTakesTheUpperOfCrossedBounds) {
   const char* text = "def @main(%x: float32) { clip(%x, a_min=2f64, a_max=-1f64) }";
   const NDArray x = NDArray::Scalar<float>(0);
