@@ -33,6 +33,10 @@ void Require(const ExtentCondition& need, const Dim::Values& extents, const std:
                                ", where one is ", *a, " and the other ", *b));
 }
 
+bool IsElementOf(const Shape& element, const Shape& whole) {
+  return std::equal(whole.begin() + 1, whole.end(), element.begin(), element.end());
+}
+
 class Machine {
  public:
   Machine(const Program& program, bool profiled)
@@ -256,8 +260,7 @@ class Machine {
     NDArray written =
         is_last_read && source.is_own ? std::move(source.array) : source.array.Clone();
     const std::int64_t extent = written.shape()[0];
-    if (!std::equal(written.shape().begin() + 1, written.shape().end(), element.shape().begin(),
-                    element.shape().end()))
+    if (!IsElementOf(element.shape(), written.shape()))
       throw InvalidArgument(StrCat("scatter_nd: an array of shape ", ShapeToString(written.shape()),
                                    " has no elements of shape ", ShapeToString(element.shape())));
     // As scatter_nd does: a negative place counts from the end.

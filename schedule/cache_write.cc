@@ -70,7 +70,8 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
     const auto* split = std::get_if<SplitRelation>(&relation);
     if (split == nullptr || split->tail != Tail::kShiftInwards) continue;
     const Expr &extent = extents.at(split->parent.var), &width = extents.at(split->inner.var);
-    if (!loop::CanProve(width <= extent, {}) && !loop::CanProve(extent <= 0, {}))
+    if (!loop::CanProve(width <= extent, {}) &&
+        !loop::CanProve(width <= loop::Max(extent, 1), {}) && !loop::CanProve(extent <= 0, {}))
       stage.Refuse("cache_write", &split->parent,
                    StrCat("it has been split with Tail::kShiftInwards, and its extent ",
                           loop::Print(extent), " may be less than the factor ",

@@ -57,7 +57,9 @@ class NestAxes {
       const Expr& extent = extent_.at(split->parent.var);
       const Expr& width = extent_.at(split->inner.var);
       // If there are no elements, there is no block.
-      if (loop::CanProve(width <= extent, {}) || loop::CanProve(extent <= 0, {})) continue;
+      if (loop::CanProve(width <= extent, {}) ||
+          loop::CanProve(width <= loop::Max(extent, 1), {}) || loop::CanProve(extent <= 0, {}))
+        continue;
       throw InvalidArgument(StrCat("split: stage ", stage_.name(), ", axis ",
                                    split->parent.var.name(), ", Tail::kShiftInwards: the extent ",
                                    loop::Print(extent), " may be less than the factor ",

@@ -94,10 +94,10 @@ static tenon_value tenon_write(tenon_value* from, bool is_last, const unsigned c
   } else {
     written = tenon_take((size_t)count * bytes);
     if (written.data == NULL) return written;
-    memcpy(written.data, from->data, (size_t)count * bytes);
+    if (count != 0 && bytes != 0) memcpy(written.data, from->data, (size_t)count * bytes);
   }
   if (at < 0) at += count;
-  if (at >= 0 && at < count) memcpy(written.data + (size_t)at * bytes, element, bytes);
+  if (at >= 0 && at < count && bytes != 0) memcpy(written.data + (size_t)at * bytes, element, bytes);
   return written;
 }
 )"},

@@ -115,8 +115,8 @@ std::string CSwitch::BytesOf(const std::string& value, const ArrayType& type) {
 void CSwitch::AddWriteOfVariables(const Step& step) {
   const Register whole = step.inputs[0], element = step.inputs[2];
   const std::string bytes = BytesOf(At(element), types_[element]);
-  Require(StrCat("(size_t)", At(whole), ".shape[0] * ", bytes,
-                 " == ", BytesOf(At(whole), types_[whole]), " ? 0 : 2"));
+  for (std::size_t d = 0; d < types_[element].extents.size(); ++d)
+    Require(StrCat(At(element), ".shape[", d, "] == ", At(whole), ".shape[", d + 1, "] ? 0 : 2"));
   const bool is_last = IsLastRead(step) && element != whole;
   const std::string place = At(step.outputs[0]);
   out_.Line(StrCat(place, " = tenon_write(&", At(whole), ", ", is_last ? 1 : 0, ", ", At(element),

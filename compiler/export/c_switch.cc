@@ -205,6 +205,9 @@ void CSwitch::BeginVariables(const std::vector<std::string>& solve) {
   for (std::size_t i = 0; i < types.size(); ++i) {
     for (std::size_t d = 0; d < types[i].extents.size(); ++d) {
       const Dim& extent = types[i].extents[d];
+      // Nothing else compares them where inputs have no variables.
+      if (solve.empty() && extent.is_static())
+        out_.Line(StrCat("if (shapes[", i, "][", d, "] != ", extent.value(), ") return 2;"));
       out_.Line(StrCat(
           "given[", i, "].shape[", d, "] = ",
           extent.is_static() ? StrCat(extent.value()) : StrCat("shapes[", i, "][", d, "]"), ";"));

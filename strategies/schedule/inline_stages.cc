@@ -1,6 +1,7 @@
 // These are stored: what a reduction reads many times, when it is costly; what a reduction and
-// another stage read, when it is costly or long; and functions of vector math that a reduction
-// reads row by row, which then run in whole vectors.
+// another stage read, when it is costly or long; functions of vector math that a reduction reads
+// row by row, which then run in whole vectors; and what would be written out many times in one
+// body.
 #include "tenon/strategies/schedule/inline_stages.h"
 
 #include <algorithm>
@@ -22,6 +23,9 @@ using te::OperationNode;
 
 // Nodes of an expression that is stored, not computed again, when a reduction and others read it.
 constexpr std::int64_t kLongExpression = 24;
+// Times that a stage is written out in the body of its readers. Reads of one element share it,
+// except where conditions guard them, so a chain of pad(x) + pad(x) doubles with each step.
+constexpr std::int64_t kMaxCopies = 64;
 // A row of at least so many elements is worth a loop of its own.
 constexpr std::int64_t kMinRow = 64;
 // Bytes of a row that stays in the first-level cache with what it is made of.
@@ -55,6 +59,28 @@ struct IsStoredByHint {
   bool operator()(te::RecurrentSums) const { return false; }
 };
 
+// The elements of `input` that a body reads, by their indices; a few above kMaxCopies are enough.
+std::int64_t ElementsRead(const OperationNode& op, const te::Tensor& input) {
+  std::vector<const loop::LoadNode*> elements;
+  const auto same = [](const loop::LoadNode* a, const loop::LoadNode* b) {
+    return a->buffer.get() == b->buffer.get() &&
+           std::ranges::equal(a->indices, b->indices, loop::StructuralEqual);
+  };
+  for (const Expr& body : op.body) {
+    loop::VisitExpr(body, [&](const Expr& e) {
+      const auto* load = e.As<loop::LoadNode>();
+      if (load == nullptr || !load->producer || !(te::TensorOf(*load) == input)) return;
+      if (std::ssize(elements) > kMaxCopies) return;
+      if (std::ranges::none_of(elements, [&](const auto* known) { return same(known, load); }))
+        elements.push_back(load);
+    });
+  }
+  return static_cast<std::int64_t>(elements.size());
+}
+
+// Larger counts are all the same.
+constexpr std::int64_t kMaxNodes = 1 << 20;
+
 class InlineChooser {
  public:
   explicit InlineChooser(schedule::Schedule& schedule) : schedule_(schedule) {}
@@ -72,6 +98,7 @@ class InlineChooser {
       for (const te::Tensor& input : te::InputsOf(op)) {
         if (is_inlined) {
           for (const OperationNode* reader : readers) AddReader(*input.op(), reader);
+          AddCopies(op, input);
         } else {
           AddReader(*input.op(), &op);
         }
@@ -86,6 +113,14 @@ class InlineChooser {
       readers.push_back(reader);
   }
 
+  // Those that an inlined reader makes.
+  void AddCopies(const OperationNode& reader, const te::Tensor& input) {
+    const auto known = copies_.find(&reader);
+    const std::int64_t copies = known == copies_.end() ? 1 : known->second;
+    std::int64_t& all = copies_[input.op().get()];
+    all = std::min(all + copies * ElementsRead(reader, input), kMaxNodes);
+  }
+
   bool IsInlined(const Stage& stage, const std::vector<const OperationNode*>& readers) {
     const OperationNode& op = *stage.op();
     if (op.is_placeholder() || op.is_reduction() || stage.is_output() ||
@@ -96,13 +131,15 @@ class InlineChooser {
     };
     if (IsCostly(op) && any([](const auto* r) { return ReadsRepeatedly(*r); })) return false;
     const bool again = readers.size() > 1 && any([](const auto* r) { return r->is_reduction(); });
+    if (const auto copies = copies_.find(&op);
+        copies != copies_.end() && copies->second > kMaxCopies)
+      return false;
     if (again && (IsCostly(op) || nodes_[&op] > kLongExpression)) return false;
     return !(CallsVectorMath(op) && any([&](const auto* r) { return SumsRowsOf(*r, op); }));
   }
 
   // Nodes of each stage's expression when all stages below it but reductions are inlined.
   void MeasureExpressions() {
-    constexpr std::int64_t kMaxNodes = 1 << 20;
     for (const auto& stage : schedule_.stages()) {
       const OperationNode& op = *stage->op();
       if (op.is_placeholder()) continue;
@@ -141,6 +178,7 @@ class InlineChooser {
   // expression.
   std::unordered_map<const OperationNode*, std::vector<const OperationNode*>> readers_;
   std::unordered_map<const OperationNode*, std::int64_t> nodes_;
+  std::unordered_map<const OperationNode*, std::int64_t> copies_;  // that inlining makes
 };
 
 }  // namespace

@@ -190,6 +190,21 @@ TEST(CompileTest, ImagesOfAnySizeAreCompiledInShortTime) {
     EXPECT_TRUE(Compile(Parsed(text), {.library = LibraryChoice::kTe}).ok());
 }
 
+// Each step reads two elements of the last one, under conditions of their own. If all were written
+// out, there would be 2^30.
+TEST(CompileTest, AChainOfPaddedSumsIsNotWrittenOutAgainAndAgain) {
+  std::string text = "def @main(%x: Tensor[(7), float32]) { ", last = "%x";
+  for (int i = 0; i < 30; ++i) {
+    StrAppend(&text, "%", 2 * i, " = add(nn.pad(", last, ", 0f, pad_width=[[1, 0]]), nn.pad(", last,
+              ", 0f, pad_width=[[0, 1]])); %", 2 * i + 1, " = multiply(%", 2 * i, ", 0.5f); ");
+    last = StrCat("%", 2 * i + 1);
+  }
+  const ir::Module module = Parsed(text + last + " }");
+  const runtime::Inputs inputs = RandomInputs(module, 11);
+  ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kTe}),
+              Interpreted(module, inputs));
+}
+
 // A text or a program may write them there, whatever their types and shapes.
 TEST(CompileTest, AKernelMayHoldConstantsThatAreNoNumbersOfItsCode) {
   const ir::Type type = ir::TensorType({4}, Float32), small = ir::TensorType({4}, Int16);

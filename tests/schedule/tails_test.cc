@@ -161,6 +161,19 @@ TEST(TailTest, AreRecorded) {
   EXPECT_THAT(LoopsOf(s, {a, b}), HasSubstr("min((ax0.outer * 4), 6)"));
 }
 
+// If it is 0, there is no block.
+TEST(TailTest, ABlockMayBeAsLongAsAnExtentOfUnknownLength) {
+  const Var n("n");
+  const Tensor a = Placeholder({n}, Float32, "A");
+  const Tensor b = Compute(
+      {n}, [&](const Var& i) { return a(i) * 2.0F; }, "B");
+  Schedule s(b);
+  s[b].Split(b.axis(0), n, Tail::kShiftInwards);
+  EXPECT_THAT(LoopsOf(s, {a, b}), HasSubstr("ax0.inner"));
+  s.CacheWrite(b, "global");
+  EXPECT_THAT(LoopsOf(s, {a, b}), HasSubstr("B.global"));
+}
+
 TEST(TailTest, MisuseIsRefusedInWords) {
   const Var n("n");
   const Tensor a = Placeholder({n, 10}, Float32, "A");

@@ -23,8 +23,8 @@ class Nudge {
 
   // Floats change by up to `relative` of their magnitude.
   NDArray operator()(const NDArray& array) const;
-  // So do results of operators. Zeros that a sum or a maximum gives may also change their sign, and
-  // numbers that are barely normal become zero.
+  // So do results of operators, and sums of halves by a unit of their last place. Zeros that a sum
+  // or a maximum gives may also change their sign, and numbers that are barely normal become zero.
   NDArray operator()(const NDArray& array, const ir::Expr& of) const;
 
  private:

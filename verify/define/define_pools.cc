@@ -134,8 +134,9 @@ std::vector<Definition> Means(const DefinedCall& call, const std::string& layout
                   }
                   if (type.bits() == 64 && !type.is_float()) sum.whole = Wrapped(sum.whole, type);
                   const auto count = static_cast<Real>(std::max<std::int64_t>(divisor, 1));
+                  const bool is_any = sum.whole != 0;
                   sum = {sum.whole / std::max<std::int64_t>(divisor, 1), sum.real / count};
-                  if (type.is_bool()) sum.whole = magnitude > 0 ? 1 : 0;
+                  if (type.is_bool()) sum.whole = is_any ? 1 : 0;
                   made.elements[to] = sum;
                   made.tolerances[to] =
                       unit * static_cast<Real>(from.size() + 4) * magnitude / count +

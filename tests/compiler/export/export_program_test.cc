@@ -69,8 +69,8 @@ Example AWrite() {
   Example example{R"(
 def @fill(%i: int64, %n: int64, %x: Tensor[(6, 2), float32]) -> Tensor[(6, 2), float32] {
   if (less(%i, %n)) {
-    %0 = reshape(%i, newshape=[1, 1]);
-    @fill(add(%i, 1i64), %n, scatter_nd(%x, %0, reshape(multiply(take(%x, %i, axis=0), 2f), newshape=[1, 2])))
+    %0 = reshape(%i, newshape=[1]);
+    @fill(add(%i, 1i64), %n, scatter_nd(%x, %0, multiply(take(%x, %i, axis=0), 2f)))
   } else { %x }
 }
 def @main(%n: int64, %x: Tensor[(6, 2), float32]) { (@fill(0i64, %n, %x), %x) })",

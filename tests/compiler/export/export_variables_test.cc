@@ -130,8 +130,8 @@ Example AWriteOfVariableRows() {
   Example example{R"(
 def @fill(%i: int64, %n: int64, %x: Tensor[(m, 2), float32]) -> Tensor[(m, 2), float32] {
   if (less(%i, %n)) {
-    %0 = reshape(%i, newshape=[1, 1]);
-    @fill(add(%i, 1i64), %n, scatter_nd(%x, %0, reshape(multiply(take(%x, %i, axis=0), 2f), newshape=[1, 2])))
+    %0 = reshape(%i, newshape=[1]);
+    @fill(add(%i, 1i64), %n, scatter_nd(%x, %0, multiply(take(%x, %i, axis=0), 2f)))
   } else { %x }
 }
 def @main(%n: int64, %x: Tensor[(m, 2), float32]) { (@fill(0i64, %n, %x), %x) })",
@@ -284,6 +284,51 @@ def @main(%x: Tensor[(n, 4), float32], %y: Tensor[(n), float32], %z: Tensor[(9),
                            {"b", Count(c.b)}};
     EXPECT_EQ(exe.Run(inputs).ok(), c.status == 0) << c.a << " " << c.b;
     EXPECT_EQ(Ran(run, program, inputs).status, c.status) << c.a << " " << c.b;
+  }
+}
+
+// Only counts vary, so nothing but the shapes of numbers says how much is read.
+TEST(ExportVariablesTest, ShapesOfNumbersAreComparedToo) {
+  const LoweredProgram program = ValueOrThrow(
+      LowerProgram(Parsed("def @main(%x: Tensor[(9, 4), float32], %n: Tensor[(1), int64]) { "
+                          "exp(take_first(%x, %n, extent=\"#k\")) }"),
+                   kGenerated));
+  const CLibrary library(ValueOrThrow(CSource(program)));
+  ASSERT_EQ(library.failure(), "");
+  const auto run = library.Find<RunFunction>("model_run");
+  EXPECT_EQ(Ran(run, program, {{"x", Random({9, 4}, 1)}, {"n", Count(7)}}).status, 0);
+  EXPECT_EQ(Ran(run, program, {{"x", Random({5, 4}, 1)}, {"n", Count(3)}}).status, 2);
+  EXPECT_EQ(Ran(run, program, {{"x", Random({9, 4}, 1)}, {"n", NDArray::Zeros({2}, Int64)}}).status,
+            2);
+}
+
+// The bytes are as many, but the extents are others, which only the run knows.
+TEST(ExportVariablesTest, AnElementOfOtherExtentsIsNotWritten) {
+  const std::string text = R"(
+def @main(%x: Tensor[(5, 2, 6), float32], %i: Tensor[(1), int64], %u: Tensor[(4, 8), float32],
+          %a: Tensor[(1), int64], %b: Tensor[(1), int64]) {
+  %0 = take_first(%u, %a, extent="#a");
+  %1 = take_first(%0, %b, axis=1, extent="#b");
+  scatter_nd(%x, %i, %1, mode="update")
+})";
+  const LoweredProgram program = ValueOrThrow(LowerProgram(Parsed(text), kGenerated));
+  const Executable exe = ValueOrThrow(Compile(Parsed(text), kGenerated));
+  const CLibrary library(ValueOrThrow(CSource(program)));
+  ASSERT_EQ(library.failure(), "");
+  const auto run = library.Find<RunFunction>("model_run");
+  for (const auto& [a, b] : {std::pair<int, int>(2, 6), {3, 4}}) {
+    const Inputs inputs = {{"x", Random({5, 2, 6}, 1)},
+                           {"i", Count(3)},
+                           {"u", Random({4, 8}, 2)},
+                           {"a", Count(a)},
+                           {"b", Count(b)}};
+    const auto wanted = exe.Run(inputs);
+    EXPECT_EQ(wanted.ok(), a == 2);
+    const Outcome got = Ran(run, program, inputs);
+    EXPECT_EQ(got.status, wanted.ok() ? 0 : 2);
+    if (wanted.ok()) {
+      EXPECT_TRUE(got.results.at(0).SameBytes(wanted->at(0)));
+    }
   }
 }
 
