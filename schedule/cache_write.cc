@@ -7,6 +7,7 @@
 #include "tenon/loop/simplify/simplify.h"
 #include "tenon/schedule/rewrite.h"
 #include "tenon/schedule/schedule.h"
+#include "tenon/schedule/split_extents.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -70,8 +71,7 @@ std::vector<Tensor> Schedule::CacheWrite(const std::vector<Tensor>& outputs,
     const auto* split = std::get_if<SplitRelation>(&relation);
     if (split == nullptr || split->tail != Tail::kShiftInwards) continue;
     const Expr &extent = extents.at(split->parent.var), &width = extents.at(split->inner.var);
-    if (!loop::CanProve(width <= extent, {}) &&
-        !loop::CanProve(width <= loop::Max(extent, 1), {}) && !loop::CanProve(extent <= 0, {}))
+    if (!BlockFits(width, extent))
       stage.Refuse("cache_write", &split->parent,
                    StrCat("it has been split with Tail::kShiftInwards, and its extent ",
                           loop::Print(extent), " may be less than the factor ",

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "tenon/schedule/split_extents.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -44,10 +45,7 @@ std::vector<Range> RegionComputed(const Stage& stage) {
     for (std::size_t d = 0; d < region.size(); ++d) {
       if (!stage.op()->axes[d].var.same_as(split->parent.var)) continue;
       const loop::Expr extent = region[d].extent;
-      // As InferExtents has it: a factor that is an extent may be 0.
-      const loop::Expr& given = split->factor;
-      const loop::Expr factor =
-          given.kind() == loop::ExprKind::kIntImm ? given : loop::Max(given, 1);
+      const loop::Expr factor = AtLeastOne(split->factor);
       region[d].extent = loop::Simplify(loop::FloorDiv(extent + factor - 1, factor) * factor);
     }
   }

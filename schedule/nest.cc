@@ -12,6 +12,7 @@
 #include "tenon/loop/print.h"
 #include "tenon/loop/visit.h"
 #include "tenon/schedule/mixed_fusion.h"
+#include "tenon/schedule/split_extents.h"
 #include "tenon/schedule/tensorize.h"
 #include "tenon/schedule/tile_body.h"
 #include "tenon/support/error.h"
@@ -56,10 +57,7 @@ class NestAxes {
       if (split == nullptr || split->tail != Tail::kShiftInwards) continue;
       const Expr& extent = extent_.at(split->parent.var);
       const Expr& width = extent_.at(split->inner.var);
-      // If there are no elements, there is no block.
-      if (loop::CanProve(width <= extent, {}) ||
-          loop::CanProve(width <= loop::Max(extent, 1), {}) || loop::CanProve(extent <= 0, {}))
-        continue;
+      if (BlockFits(width, extent)) continue;
       throw InvalidArgument(StrCat("split: stage ", stage_.name(), ", axis ",
                                    split->parent.var.name(), ", Tail::kShiftInwards: the extent ",
                                    loop::Print(extent), " may be less than the factor ",

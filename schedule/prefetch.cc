@@ -29,16 +29,15 @@ void Schedule::PrefetchNextBlock(const Tensor& tensor, const Tensor& reader, con
     stage.Refuse("prefetch_next_block", &axis,
                  StrCat("a block is used at least once, not ", turns, " times"));
   }
-  std::int64_t later = 0;  // iterations
-  if (fetch.blocks >= 1 &&
-      (__builtin_mul_overflow(turns, fetch.blocks, &later) || loop::WhyNoFactor(later))) {
-    stage.Refuse("prefetch_next_block", &axis,
-                 StrCat(fetch.blocks, " blocks that are used ", turns,
-                        " times each are too many; they may take 2^40 iterations together"));
-  }
   if (fetch.blocks < 1) {
     stage.Refuse("prefetch_next_block", &axis,
                  StrCat("the next block is 1 block later, not ", fetch.blocks));
+  }
+  std::int64_t later = 0;  // iterations
+  if (__builtin_mul_overflow(turns, fetch.blocks, &later) || loop::WhyNoFactor(later)) {
+    stage.Refuse("prefetch_next_block", &axis,
+                 StrCat(fetch.blocks, " blocks that are used ", turns,
+                        " times each are too many; they may take 2^40 iterations together"));
   }
   stage.marks_.next_blocks.push_back({tensor, axis, turns, fetch});
   record_->emplace_back(

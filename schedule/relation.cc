@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tenon/loop/simplify/simplify.h"
+#include "tenon/schedule/split_extents.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -17,9 +18,6 @@ Expr CeilDiv(const Expr& a, const Expr& b) {
   if (a.kind() == loop::ExprKind::kIntImm) return loop::Simplify(loop::FloorDiv(a - 1, b) + 1);
   return loop::Simplify(loop::FloorDiv(a + b - 1, b));
 }
-
-// A number of iterations that is an extent counts as 1 where the extent is 0.
-Expr AtLeastOne(const Expr& e) { return e.kind() == loop::ExprKind::kIntImm ? e : loop::Max(e, 1); }
 
 // The iterations of two loops as one. Throws InvalidArgument if an int64 cannot count them.
 Expr Together(const FuseRelation& fuse, const Expr& outer, const Expr& inner) {
@@ -42,6 +40,15 @@ Expr BeginOf(const SplitRelation& split, const ByVar& extents, const Expr& outer
 }
 
 }  // namespace
+
+Expr AtLeastOne(const Expr& count) {
+  return count.kind() == loop::ExprKind::kIntImm ? count : loop::Max(count, 1);
+}
+
+bool BlockFits(const Expr& width, const Expr& extent) {
+  return loop::CanProve(width <= extent, {}) || loop::CanProve(width <= loop::Max(extent, 1), {}) ||
+         loop::CanProve(extent <= 0, {});
+}
 
 void InferExtents(const std::vector<Relation>& relations, ByVar* extents) {
   ByVar& extent = *extents;

@@ -33,7 +33,7 @@ class CFrameExtents {
   std::size_t count_of_inputs() const { return count_of_inputs_; }
   // "e[3]".
   std::string At(const std::string& name) const;
-  // "{e[3], e[0]}"; NULL in it where there are none.
+  // "{e[3], e[0]}"; "{0}" where there are none.
   std::string Values(const std::vector<std::string>& names) const;
   // What gives variables the extents of arrays, or compares them. `array` names the i-th one.
   std::vector<std::string> GivenBy(const std::vector<runtime::ExtentPlace>& places,

@@ -8,28 +8,11 @@
 #include "tenon/support/strings.h"
 
 namespace tenon::compiler {
-namespace {
-
 using runtime::ArrayType;
 using runtime::Plan;
 using runtime::Register;
 using runtime::Step;
 using runtime::StepKind;
-
-Shape ShapeOf(const ArrayType& type) {
-  Shape shape;
-  for (const Dim& extent : type.extents) shape.push_back(extent.value());
-  return shape;
-}
-
-std::string At(Register r) { return StrCat("r[", r, "]"); }
-
-// Whether the step may take what the first input holds.
-bool IsLastRead(const Step& step) {
-  return std::ranges::find(step.last_reads, step.inputs[0]) != step.last_reads.end();
-}
-
-}  // namespace
 
 void CSwitch::AddStep(const Step& step) {
   switch (step.kind) {
@@ -76,7 +59,7 @@ void CSwitch::AddWrite(const Step& step) {
     throw InvalidArgument(StrCat("scatter_nd: an array of shape ", ShapeToString(shape),
                                  " has no elements of shape ",
                                  ShapeToString(ShapeOf(types_[step.inputs[2]]))));
-  const bool is_last = IsLastRead(step) && step.inputs[2] != step.inputs[0];
+  const bool is_last = IsIn(step.last_reads, step.inputs[0]) && step.inputs[2] != step.inputs[0];
   const std::string place = At(step.outputs[0]);
   out_.Line(StrCat(place, " = tenon_write(&", At(step.inputs[0]), ", ", is_last ? 1 : 0, ", ",
                    At(step.inputs[2]), ".data, *(const int64_t*)", At(step.inputs[1]), ".data, ",
@@ -117,7 +100,7 @@ void CSwitch::AddWriteOfVariables(const Step& step) {
   const std::string bytes = BytesOf(At(element), types_[element]);
   for (std::size_t d = 0; d < types_[element].extents.size(); ++d)
     Require(StrCat(At(element), ".shape[", d, "] == ", At(whole), ".shape[", d + 1, "] ? 0 : 2"));
-  const bool is_last = IsLastRead(step) && element != whole;
+  const bool is_last = IsIn(step.last_reads, step.inputs[0]) && element != whole;
   const std::string place = At(step.outputs[0]);
   out_.Line(StrCat(place, " = tenon_write(&", At(whole), ", ", is_last ? 1 : 0, ", ", At(element),
                    ".data, *(const int64_t*)", At(step.inputs[1]), ".data, ", At(whole),
@@ -147,17 +130,21 @@ void CSwitch::AddCountUp(const Step& step) {
   types_[step.outputs[0]] = {Int64, {Dim::Symbol(step.extent)}};
 }
 
+void CSwitch::CountWithin(const std::string& value, const std::string& extent) {
+  out_.Line(StrCat("int64_t count = *(const int64_t*)", value, ".data;"));
+  out_.Line("if (count < 0) count = 0;");
+  out_.Line(StrCat("if (count > ", extent, ") count = ", extent, ";"));
+}
+
 void CSwitch::AddCut(const Step& step) {
   const std::string whole = At(step.inputs[0]);
   ArrayType type = types_[step.inputs[0]];
   out_.Open("{");
-  out_.Line(StrCat("int64_t count = *(const int64_t*)", At(step.inputs[1]), ".data;"));
-  out_.Line("if (count < 0) count = 0;");
-  out_.Line(StrCat("if (count > ", whole, ".shape[", step.axis, "]) count = ", whole, ".shape[",
-                   step.axis, "];"));
+  CountWithin(At(step.inputs[1]), StrCat(whole, ".shape[", step.axis, "]"));
   SetCutExtent(step);
-  Require(StrCat("tenon_cut(&", At(step.outputs[0]), ", &", whole, ", ", IsLastRead(step) ? 1 : 0,
-                 ", ", step.axis, ", ", type.extents.size(), ", count, ", type.dtype.bytes(), ")"));
+  Require(StrCat("tenon_cut(&", At(step.outputs[0]), ", &", whole, ", ",
+                 IsIn(step.last_reads, step.inputs[0]) ? 1 : 0, ", ", step.axis, ", ",
+                 type.extents.size(), ", count, ", type.dtype.bytes(), ")"));
   out_.Close();
   type.extents[step.axis] = Dim::Symbol(step.extent);
   types_[step.outputs[0]] = std::move(type);
@@ -170,10 +157,7 @@ void CSwitch::GiveResultsOfVariables() {
     const std::string whole = StrCat("given[", extent.result, "]");
     out_.Open("{");
     out_.Line("tenon_value cut = tenon_borrow(NULL);");
-    out_.Line(StrCat("int64_t count = *(const int64_t*)given[", extent.count, "].data;"));
-    out_.Line("if (count < 0) count = 0;");
-    out_.Line(StrCat("if (count > ", whole, ".shape[", extent.axis, "]) count = ", whole, ".shape[",
-                     extent.axis, "];"));
+    CountWithin(StrCat("given[", extent.count, "]"), StrCat(whole, ".shape[", extent.axis, "]"));
     Require(StrCat("tenon_cut(&cut, &", whole, ", 1, ", extent.axis, ", ",
                    types[extent.result].extents.size(), ", count, ",
                    types[extent.result].dtype.bytes(), ")"));

@@ -6,7 +6,6 @@
 #include "tenon/support/strings.h"
 
 namespace tenon::compiler {
-namespace {
 
 using runtime::ArrayType;
 using runtime::ProgramFunction;
@@ -14,25 +13,22 @@ using runtime::Register;
 using runtime::Step;
 using runtime::StepKind;
 
-Shape ShapeOf(const ArrayType& type) {
+Shape CSwitch::ShapeOf(const ArrayType& type) {
   Shape shape;
   for (const Dim& extent : type.extents) shape.push_back(extent.value());
   return shape;
 }
 
-bool IsIn(const std::vector<Register>& list, Register r) {
+bool CSwitch::IsIn(const std::vector<Register>& list, Register r) {
   return std::ranges::find(list, r) != list.end();
 }
 
-std::string At(Register r) { return StrCat("r[", r, "]"); }
-
-}  // namespace
+std::string CSwitch::At(Register r) { return StrCat("r[", r, "]"); }
 
 void CSwitch::Require(const std::string& status) {
   out_.Line(StrCat("if ((status = ", status, ") != 0) goto end;"));
 }
 
-// The most that a call is given or gives.
 std::size_t CSwitch::MostGiven() const {
   std::size_t most = 1;
   for (const ProgramFunction& function : program_.functions) {
@@ -44,7 +40,6 @@ std::size_t CSwitch::MostGiven() const {
   return most;
 }
 
-// Values that nobody reads afterwards are moved (runtime/program.cc).
 void CSwitch::Give(const std::vector<Register>& wanted, const std::vector<Register>& last_reads) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const bool is_last = IsIn(last_reads, wanted[i]) &&
@@ -124,7 +119,6 @@ void CSwitch::AddFunction(std::size_t index) {
   out_.Line("break;");
 }
 
-// Where it ends its function, what it calls takes that one's place.
 void CSwitch::AddCall(const Step& step, bool ends) {
   const std::size_t back = next_case_;
   if (!ends) ++next_case_;

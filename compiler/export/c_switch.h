@@ -54,6 +54,8 @@ class CSwitch {
   void AddCut(const runtime::Step& step);
   void AddCountUp(const runtime::Step& step);
   void SetCutExtent(const runtime::Step& step);
+  // The local `count`: what a value holds, from 0 to the extent.
+  void CountWithin(const std::string& value, const std::string& extent);
   void Begin(std::int64_t workspace);
   void BeginVariables(const std::vector<std::string>& solve);
   void GiveResults();
@@ -61,6 +63,9 @@ class CSwitch {
   void End();
   // The results of @main that the caller gets.
   std::size_t NumResults() const;
+  static std::string At(runtime::Register r);
+  static Shape ShapeOf(const runtime::ArrayType& type);  // of numbers
+  static bool IsIn(const std::vector<runtime::Register>& list, runtime::Register r);
   // The bytes of the array `value`.
   static std::string BytesOf(const std::string& value, const runtime::ArrayType& type);
   // If it ends its function, what it calls takes that one's place.

@@ -17,7 +17,7 @@ struct Attrs {
   static constexpr const char* kTypeKey = "example.InvolutionAttrs";
 
   // Products of attributes below it stay far from 64 bits.
-  static constexpr std::int64_t kMost = 1'000'000;
+  static constexpr std::int64_t kMax = 1'000'000;
 
   std::int64_t kernel_size = 3;
   std::int64_t stride = 1;
@@ -35,10 +35,10 @@ struct Attrs {
         Field("stride", &Attrs::stride, "step of the window").AtLeast(1),
         Field("dilation", &Attrs::dilation, "distance of the window's elements")
             .AtLeast(1)
-            .AtMost(kMost),
+            .AtMost(kMax),
         Field("groups", &Attrs::groups, "groups of channels, each with kernels of its own")
             .AtLeast(1)
-            .AtMost(kMost),
+            .AtMost(kMax),
         Field("layout", &Attrs::layout, "axes of data, kernels and result").OneOf("NCHW NHWC"));
   }
 

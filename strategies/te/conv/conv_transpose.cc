@@ -78,12 +78,12 @@ std::int64_t StrideOf(const TeCall& call, const ops::ConvRules& rules, std::size
   return std::min(rules.strides[d], ops::WindowSpan(taps, rules.dilation[d]));
 }
 
-constexpr const char* kManyPhases = "nearly all phases lie in what the padding drops";
+constexpr const char* kDroppedPhases = "nearly all phases lie in what the padding drops";
 
 // Whether the padding drops nearly all phases. Each would be summed up, and the strides say how
 // many they are.
 bool HasManyPhases(const TeCall& call, const ops::ConvRules& rules) {
-  constexpr double kMost = 64;  // for each one that has a result
+  constexpr double kMax = 64;  // for each one that has a result
   const Sizes shape = call.sizes();
   double unused = 1;
   for (std::size_t d = 0; d < rules.dims; ++d) {
@@ -91,7 +91,7 @@ bool HasManyPhases(const TeCall& call, const ops::ConvRules& rules) {
     const auto phases = static_cast<double>(StrideOf(call, rules, d));
     unused *= std::max(1.0, phases / static_cast<double>(results));
   }
-  return unused > kMost;
+  return unused > kMax;
 }
 
 // Requires that nothing is empty. Where the call has blocks, `rules` are those of whole axes in the
@@ -256,7 +256,7 @@ TeForm FormOfBlocks(const std::string& name) {
           .refusal = [](const TeCall& call) -> std::optional<std::string> {
             const auto& attrs = call.attrs.As<AttrsType>();
             if (auto refusal = RefuseBlockLayouts(attrs)) return refusal;
-            if (HasManyPhases(call, ops::ConvRulesOf(OfWholeAxes(attrs)))) return kManyPhases;
+            if (HasManyPhases(call, ops::ConvRulesOf(OfWholeAxes(attrs)))) return kDroppedPhases;
             return RefuseBlockedSum(call, attrs.groups, call.shape()[1],
                                     ExtentOf(call.input(1), 0));
           },
@@ -289,7 +289,7 @@ TeCompute FormsOf(const std::string& name) {
                .refusal = [=](const TeCall& call) -> std::optional<std::string> {
                  if (HasBlocks<AttrsType>(call)) return kHasBlocks;
                  if (IsEmpty(call)) return "there is nothing to sum";
-                 if (HasManyPhases(call, rules_of(call))) return kManyPhases;
+                 if (HasManyPhases(call, rules_of(call))) return kDroppedPhases;
                  return RefuseTiledSum(describe(call).sums);
                },
                .make = make_by(TiledSum),
