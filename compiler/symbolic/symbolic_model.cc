@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "tenon/compiler/plan/build_plan.h"
@@ -13,6 +14,7 @@
 #include "tenon/compiler/remade_kernels.h"
 #include "tenon/compiler/symbolic/concrete_module.h"
 #include "tenon/compiler/symbolic/symbolic_plan.h"
+#include "tenon/ir/visit.h"
 #include "tenon/loop/content.h"
 #include "tenon/runtime/symbolic_executable.h"
 #include "tenon/support/error.h"
@@ -44,10 +46,32 @@ SymbolicModel::SymbolicModel(ir::Module fused, strategies::StrategyOptions strat
       strategy_(std::move(strategy)),
       code_(std::move(code)),
       threads_(threads),
-      needs_(std::move(needs)),
+      needs_(Split(std::move(needs), fused_)),
       kernels_(LowerSymbolicKernels(fused_, strategy_)),
       prepared_(fused_, kernels_, code_),
       num_compiled_(MakeKernels(donors)) {}
+
+SymbolicModel::Needs SymbolicModel::Split(std::vector<ExtentCondition> needs,
+                                          const ir::Module& fused) {
+  std::set<std::string> operators;
+  for (const auto& [name, function] : fused.functions()) {
+    ir::VisitPostOrder(function, [&](const Expr& e) {
+      const auto* call = e.As<ir::CallNode>();
+      if (call != nullptr && call->op() != nullptr) operators.insert(call->op()->name);
+    });
+  }
+  Needs split;
+  for (ExtentCondition& need : needs)
+    (operators.contains(need.needed_by) ? split.of_operators : split.of_others)
+        .push_back(std::move(need));
+  return split;
+}
+
+std::vector<ExtentCondition> SymbolicModel::Needs::All() const {
+  std::vector<ExtentCondition> all = of_others;
+  all.insert(all.end(), of_operators.begin(), of_operators.end());
+  return all;
+}
 
 std::size_t SymbolicModel::MakeKernels(const std::vector<const SymbolicModel*>& donors) {
   std::unordered_map<std::string, jit::Kernel> known;
@@ -230,7 +254,7 @@ SymbolicModel* SymbolicModel::WithoutZeros(const Dim::Values& zeros, const Dim::
   if (found != without_zeros_.end()) return found->second.get();
   if (TakesZeros(zeros, values)) return nullptr;
   const std::map<std::string, Dim> numbers = AsDims(zeros);
-  std::vector<ExtentCondition> needs = needs_;
+  std::vector<ExtentCondition> needs = needs_.All();
   for (ExtentCondition& need : needs) {
     need.a = need.a.Substitute(numbers);
     need.b = need.b.Substitute(numbers);
@@ -249,11 +273,15 @@ runtime::Executable SymbolicModel::Bind(const Dim::Values& values) {
   if (std::optional<runtime::Executable> found = bound_.Find(values)) return *std::move(found);
   SymbolicModel* const without = zeros.empty() ? nullptr : WithoutZeros(zeros, values);
   if (without != nullptr) return without->Bind(others);
-  // This comes after the operators, which say more about what they refuse.
+  const auto require = [&](const std::vector<ExtentCondition>& needs) {
+    for (const ExtentCondition& need : needs) {
+      if (!need.Holds(values)) runtime::RefuseValues(need, values);
+    }
+  };
+  require(needs_.of_others);
+  // Operators say more about what they refuse than the conditions, so these come after them.
   const runtime::Executable made = Build(values);
-  for (const ExtentCondition& need : needs_) {
-    if (!need.Holds(values)) runtime::RefuseValues(need, values);
-  }
+  require(needs_.of_operators);
   return bound_.Keep(values, made);
 }
 

@@ -56,12 +56,20 @@ class SymbolicModel {
   };
   class Kernels;  // what Bind takes kernels from where the plan does not hold
 
+  // What the module needed before passes changed it.
+  struct Needs {
+    std::vector<ExtentCondition> of_others;     // of operators that passes have replaced, of calls
+    std::vector<ExtentCondition> of_operators;  // that the module still has
+    std::vector<ExtentCondition> All() const;
+  };
+
   // A plan for all values except those that are 1, and the constants that it reads.
   struct Planned {
     runtime::SymbolicPlan plan;
     std::vector<NDArray> constants;
   };
 
+  static Needs Split(std::vector<ExtentCondition> needs, const ir::Module& fused);
   // Gives how many are compiled.
   std::size_t MakeKernels(const std::vector<const SymbolicModel*>& donors);
   // Null if the model has no plan for all values.
@@ -78,7 +86,7 @@ class SymbolicModel {
   const strategies::StrategyOptions strategy_;
   const jit::CompileOptions code_;
   const int threads_;
-  const std::vector<ExtentCondition> needs_;
+  const Needs needs_;
   const SymbolicKernels kernels_;
   std::vector<Made> made_;  // of kernels_
   const PreparedArrays prepared_;

@@ -4,6 +4,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/passes/simplify/channel_vector.h"
 
 namespace tenon::passes {
 namespace {
@@ -14,12 +15,11 @@ using ir::Expr;
 Expr Canonical(const Expr& original, const Expr& rebuilt) {
   const auto* call = rebuilt.As<CallNode>();
   if (call == nullptr || !(call->callee == ops::Known().bias_add)) return rebuilt;
-  const auto rank =
-      static_cast<std::int64_t>(original.checked_type().As<ir::TensorTypeNode>()->shape.size());
-  const std::int64_t trailing =
-      rank - 1 -
-      ops::NormalAxis(call->attrs.As<ops::BiasAddAttrs>().axis, static_cast<std::size_t>(rank));
-  const Expr& bias = call->args[1];
+  const std::size_t rank = original.checked_type().As<ir::TensorTypeNode>()->shape.size();
+  const int axis = ops::NormalAxis(call->attrs.As<ops::BiasAddAttrs>().axis, rank);
+  const auto trailing = static_cast<std::int64_t>(rank) - 1 - axis;
+  const auto& typed = *original.As<CallNode>();
+  const Expr bias = ChannelVector(call->args[1], typed.args[1], call->args[0], typed.args[0], axis);
   return ops::Add(call->args[0], trailing == 0 ? bias : ops::ExpandDims(bias, 1, trailing));
 }
 

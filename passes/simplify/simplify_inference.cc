@@ -7,6 +7,7 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/norm/norm_attrs.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/passes/simplify/channel_vector.h"
 
 namespace tenon::passes {
 namespace {
@@ -29,13 +30,16 @@ Expr UnpackBatchNorm(const CallNode& call, const CallNode& typed) {
   const auto& attrs = call.attrs.As<ops::BatchNormAttrs>();
   const auto& data = *typed.args[0].checked_type().As<ir::TensorTypeNode>();
   const Computation in(data.dtype);
-  Expr scale = ops::Divide(
-      ops::Scalar(1.0, in.type),
-      ops::Sqrt(ops::Add(in.Operand(call.args[4]), ops::Scalar(attrs.epsilon, in.type))));
-  if (attrs.scale) scale = ops::Multiply(scale, in.Operand(call.args[1]));
-  Expr shift = ops::Multiply(ops::Negative(in.Operand(call.args[3])), scale);
-  if (attrs.center) shift = ops::Add(shift, in.Operand(call.args[2]));
   const int axis = ops::NormalAxis(attrs.axis, data.shape.size());
+  const auto vector = [&](std::size_t i) {
+    return in.Operand(
+        ChannelVector(call.args[i], typed.args[i], call.args[0], typed.args[0], axis));
+  };
+  Expr scale = ops::Divide(ops::Scalar(1.0, in.type),
+                           ops::Sqrt(ops::Add(vector(4), ops::Scalar(attrs.epsilon, in.type))));
+  if (attrs.scale) scale = ops::Multiply(scale, vector(1));
+  Expr shift = ops::Multiply(ops::Negative(vector(3)), scale);
+  if (attrs.center) shift = ops::Add(shift, vector(2));
   if (const auto trailing = static_cast<std::int64_t>(data.shape.size()) - 1 - axis; trailing > 0) {
     scale = ops::ExpandDims(scale, 1, trailing);
     shift = ops::ExpandDims(shift, 1, trailing);
@@ -82,8 +86,13 @@ Expr UnpackChannelNorm(const CallNode& typed, const CallNode& call, const ir::Te
   const Expr centred = ops::Subtract(x, ops::Mean(x, reduce));
   const Expr variance = ops::Mean(ops::Multiply(centred, centred), reduce);
   Expr y = ops::Divide(centred, ops::Sqrt(ops::Add(variance, ops::Scalar(norm.epsilon, in.type))));
-  if (norm.scale) y = ops::Multiply(y, under(in.Operand(call.args[1]), affine, {channels}));
-  if (norm.center) y = ops::Add(y, under(in.Operand(call.args[2]), affine, {channels}));
+  const auto vector = [&](std::size_t i) {
+    return under(in.Operand(ChannelVector(call.args[i], typed.args[i], call.args[0], typed.args[0],
+                                          static_cast<int>(axis))),
+                 affine, {channels});
+  };
+  if (norm.scale) y = ops::Multiply(y, vector(1));
+  if (norm.center) y = ops::Add(y, vector(2));
   return under(in.Result(y), shape, grouped);
 }
 

@@ -132,7 +132,7 @@ std::vector<attrs::Value> OtherValues(const attrs::FieldInfo& field, const attrs
   std::vector<attrs::Value> others;
   if (const bool* flag = value.As<bool>()) others.push_back(!*flag);
   if (value.As<std::int64_t>() != nullptr || value.is_none())
-    for (const std::int64_t number : {1, 2, 3}) others.push_back(number);
+    for (const std::int64_t number : {1, 2, 3}) others.emplace_back(number);
   if (const auto* list = value.As<attrs::List>(); list != nullptr || value.is_none()) {
     const std::size_t length = list == nullptr || list->empty() ? 1 : list->size();
     for (const std::int64_t number : {0, 2, 3}) {

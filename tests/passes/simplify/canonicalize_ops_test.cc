@@ -6,6 +6,7 @@
 namespace tenon::passes {
 namespace {
 
+std::string TypeOf(const ir::Module& m) { return ir::ToString(m.Main().body.checked_type()); }
 ir::Module Canonical(const ir::Module& m) { return InferType(CanonicalizeOps(m)); }
 
 constexpr char kImage[] = "%x: Tensor[(2, 3, 4, 5), float32], ";
@@ -36,6 +37,17 @@ INSTANTIATE_TEST_SUITE_P(
                  "%0 = expand_dims(%b, axis=1, num_newaxis=2);\n%1 = add(%x, %0);\n"
                  "add(%1, %c)\n"}),
     [](const auto& info) { return info.param.name; });
+
+// An addition would broadcast a bias of one element, and data of one channel.
+TEST(CanonicalizeOpsTest, ABiasUnderAnotherVariableKeepsThatBothExtentsAreEqual) {
+  const ir::Module before = WithConstants(
+      "%x: Tensor[(2, n, 4), float32], %b: Tensor[(3), float32]", "(nn.bias_add(%x, %b), %x)");
+  const ir::Module after = Canonical(before);
+  EXPECT_EQ(Body(after),
+            "%0 = (%x,);\n%1 = reshape_to_extents(%b, %0, shape=\"(x0_1)\");\n"
+            "%2 = expand_dims(%1, axis=1);\n%3 = add(%x, %2);\n(%3, %x)\n");
+  EXPECT_EQ(TypeOf(after), TypeOf(before));
+}
 
 TEST(CanonicalizeOpsTest, OtherOperatorsStay) {
   const ir::Module before = WithConstants("%x: Tensor[(2, 3), float32], %b: Tensor[(3), float32]",

@@ -22,6 +22,8 @@ Module Simplified(std::string_view text) {
   return InferType(SimplifyInference(InferType(Parse(text))));
 }
 
+std::string TypeOf(const Module& m) { return ir::ToString(m.Main().body.checked_type()); }
+
 // A function over NCHW data with parameters for 3 channels, around `body`.
 std::string OverImages(const std::string& body) {
   return "def @main(%x: Tensor[(1, 3, 4, 4), float32], %g: Tensor[(3), float32], "
@@ -44,6 +46,29 @@ TEST(SimplifyInferenceTest, NormalisationsOfHalvesAreComputedInFloat32) {
       EXPECT_THAT(printed, ::testing::ContainsRegex("sqrt\\(%[0-9]+\\)[^;]*float32\\]"));
       EXPECT_THAT(printed, HasSubstr("dtype=\"" + type + "\") /* ty=Tensor[(1, 3, 4, 4), " + type));
     }
+  }
+}
+
+// Products and sums would broadcast a vector of one element, and data of one channel.
+TEST(SimplifyInferenceTest, VectorsUnderAnotherVariableKeepThatExtentsAreEqual) {
+  const std::string counted =
+      "%r: Tensor[(5), float32], %c: Tensor[(1), int64]) {\n"
+      "  %0 = take_first(%r, %c, extent=\"#c\");\n  ";
+  for (const std::string& text :
+       {std::string("def @main(%x: Tensor[(1, n, 4), float32], %g: Tensor[(3), float32]) {\n"
+                    "  nn.batch_norm(%x, %g, %g, %g, %g).0\n}"),
+        "def @main(%x: Tensor[(2, 3), float32], " + counted +
+            "nn.batch_norm(%x, %0, %0, %0, %0).0\n}",
+        "def @main(%x: Tensor[(1, 4, 3), float32], " + counted +
+            "nn.group_norm(%x, %0, %0, num_groups=3, axis=2)\n}"}) {
+    const Module simplified = Simplified(text);
+    EXPECT_THAT(Print(simplified), Not(HasSubstr("norm("))) << text;
+    const std::vector<ExtentCondition> conditions = ConditionsOf(simplified);
+    ASSERT_FALSE(conditions.empty()) << text;
+    for (const ExtentCondition& condition : conditions)
+      EXPECT_EQ(condition.kind, ExtentCondition::Kind::kEqual) << text;
+    const Module typed = InferType(Parse(text));
+    EXPECT_EQ(TypeOf(simplified), TypeOf(typed));
   }
 }
 
