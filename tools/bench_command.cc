@@ -47,7 +47,8 @@ void BenchFloors(const BenchArguments& arguments) {
   const Lowered lowered = ValueOrThrow(Lower(module, options));
   const Executable exe = ValueOrThrow(Link(lowered, options));
   const Dim::Values extents = AllExtents(exe, arguments.model.ExtentValues());
-  const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed, extents), kFloorRuns);
+  const auto times = LeastTimes(
+      exe, RandomInputs(exe, arguments.seed, arguments.model.ExtentValues()), kFloorRuns);
   const tune::MachineSpeed machine = tune::MeasureMachine(options.target, options.threads);
   const auto floors = FloorsOf(lowered, times, extents, options.target, machine,
                                RecordsRead(arguments.compile, options));

@@ -76,7 +76,8 @@ Json ReportOf(const ExploreArguments& arguments) {
   const Lowered lowered = ValueOrThrow(Lower(module, options));
   const Executable exe = ValueOrThrow(Link(lowered, options));
   const Dim::Values extents = AllExtents(exe, arguments.model.ExtentValues());
-  const auto times = LeastTimes(exe, RandomInputs(exe, arguments.seed, extents), arguments.repeat);
+  const auto times = LeastTimes(
+      exe, RandomInputs(exe, arguments.seed, arguments.model.ExtentValues()), arguments.repeat);
 
   const tune::MachineSpeed machine = tune::MeasureMachine(options.target, options.threads);
   const jit::CompileOptions code = {.target = options.target,

@@ -11,6 +11,21 @@ namespace {
 
 constexpr std::int64_t kDefaultExtent = 16;
 
+// Throws what the model refuses of the inputs, with the variables that nobody gave a value.
+void RequireFit(const runtime::Executable& exe, const runtime::Inputs& inputs,
+                const Dim::Values& values, const Dim::Values& given) {
+  std::vector<std::string> chosen;
+  for (const auto& [name, value] : values) {
+    if (!given.contains(name)) chosen.push_back(StrCat(name, " = ", value));
+  }
+  if (chosen.empty()) return;
+  const auto bound = exe.Bind(inputs);
+  if (bound.ok()) return;
+  throw FromStatus(bound.status())
+      .AddNote(StrCat("the inputs are random, with ", StrJoin(chosen, ", "),
+                      "; --extent NAME=VALUE gives a variable another value"));
+}
+
 }  // namespace
 
 Dim::Values AllExtents(const runtime::Executable& exe, const Dim::Values& given) {
@@ -45,6 +60,7 @@ runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed,
     }
     inputs[input.name] = verify::TypicalArray(shape, input.dtype, random);
   }
+  RequireFit(exe, inputs, values, extents);
   return inputs;
 }
 

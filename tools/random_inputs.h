@@ -13,7 +13,8 @@ namespace tenon::tools {
 Dim::Values AllExtents(const runtime::Executable& exe, const Dim::Values& given);
 
 // Floats from -1 to 1; any 8-bit integers; 0 or 1 for wider integers and bool. Variables in their
-// extents have the values of AllExtents, which says what is thrown.
+// extents have the values of AllExtents, which says what is thrown. Throws what the model refuses
+// of extents that nobody gave.
 runtime::Inputs RandomInputs(const runtime::Executable& exe, std::uint64_t seed,
                              const Dim::Values& extents = {});
 

@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class BenchTest : public CliTest {};
 
@@ -45,6 +46,19 @@ TEST_F(BenchTest, FloorsStandBesideTheTimesOfKernels) {
   const auto of_rows =
       nlohmann::json::parse(OutputOf("bench %/rows.relay --floors --json --extent n=7"));
   EXPECT_EQ(of_rows["kernels"][0]["bytes"], 4 * 2 * 7 * 32);
+}
+
+TEST_F(BenchTest, ExtentsThatNobodyGaveAreNamedWhereTheyDoNotFit) {
+  Write("pieces.relay",
+        "def @main(%x: Tensor[(n), float32], %y: Tensor[(32), float32]) { add(%x, %y) }\n");
+  for (const char* command :
+       {"bench %/pieces.relay --seconds 0", "bench %/pieces.relay --floors", "run %/pieces.relay",
+        "explore %/pieces.relay -o %/report.html"})
+    EXPECT_THAT(ErrorOf(command), HasSubstr("the inputs are random, with n = 16; --extent "
+                                            "NAME=VALUE gives a variable another value"))
+        << command;
+  EXPECT_THAT(ErrorOf("run %/pieces.relay --extent n=7"), Not(HasSubstr("random")));
+  EXPECT_THAT(OutputOf("run %/pieces.relay --extent n=32"), HasSubstr("float32 (32,)"));
 }
 
 TEST_F(BenchTest, TellsWhatBecameOfShapes) {
