@@ -34,6 +34,7 @@ struct Layout {
 };
 
 constexpr Layout kLayouts[] = {{"blocked", memory::format_tag::any},
+                               {"nChw16c", memory::format_tag::nChw16c},
                                {"NHWC", memory::format_tag::nhwc},
                                {"NCHW", memory::format_tag::nchw}};
 

@@ -28,7 +28,6 @@
 #include "tenon/passes/control/outline_branches.h"
 #include "tenon/passes/declared_limits.h"
 #include "tenon/passes/expand_run_time_ops.h"
-#include "tenon/passes/infer_type.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/runtime/input_symbols.h"
 #include "tenon/strategies/author/pending_patterns.h"
@@ -177,7 +176,7 @@ struct FusedModule {
 FusedModule FuseForAll(ir::Module module, const CompileOptions& options) {
   Prepare(module, options);
   module = compiler::NameExtents(module);
-  const std::vector<ExtentCondition> conditions = passes::ConditionsOf(module);
+  const std::vector<ExtentCondition> conditions = compiler::NeedsOfModule(module);
   FusedModule made{.fused = Fused(std::move(module), options), .needs = {}};
   made.needs = compiler::SolvedFor(conditions, compiler::SymbolsOfPart(made.fused.Get("main")));
   return made;
@@ -238,7 +237,8 @@ FusedProgram FuseProgram(const ir::Module& module, const CompileOptions& options
                               ? compiler::RunTimeExtents{.module = named, .extents = {}}
                               : compiler::SplitRunTimeExtents(named);
   // For users who leave the pass out.
-  const ir::Module fused = passes::OutlineBranches(Fused(std::move(plain), options));
+  const ir::Module fused =
+      passes::OutlineBranches(Fused(compiler::WithNeedsInside(plain), options));
   return {fused, std::move(extents), compiler::NeedsOfProgram(named, fused)};
 }
 

@@ -10,6 +10,7 @@
 #include "tenon/onnx/tensor.h"
 #include "tenon/onnx/user_conversions.h"
 #include "tenon/onnx/write/exporters.h"
+#include "tenon/onnx/write/node_types.h"
 #include "tenon/ops/registry.h"
 #include "tenon/ops/shape_rules.h"
 #include "tenon/passes/infer_type.h"
@@ -74,6 +75,8 @@ class Writer {
   void Write(const std::vector<std::string>& result_names) {
     for (const Expr& param : main_.params)
       values_[param] = {graph_.AddInput(ir::Var(param).name(), param.checked_type())};
+    // A value inside that has the name of a result would leave it to another one.
+    graph_.Reserve(result_names);
     ir::VisitPostOrder(main_.body, [&](const Expr& e) {
       if (e.kind() != ir::ExprKind::kOp && !values_.contains(e)) values_[e] = NamesOf(e);
     });
@@ -136,10 +139,28 @@ class Writer {
     try {
       if (const OnnxExporter* exporter = FindUserExporter(call->op()->name))
         return graph_.AddNode((*exporter)(*call), to_write.AllInputs(), to_write.num_results());
-      return Exporters().at(call->callee)(to_write);
+      const int first = graph_.num_nodes();
+      Names made = Exporters().at(call->callee)(to_write);
+      RequireTypes(to_write, first);
+      return made;
     } catch (Error& error) {
       if (!error.span().known()) error.At(e.span());
       throw;
+    }
+  }
+
+  // That the nodes from `first` on take what the call gives them.
+  void RequireTypes(const CallToWrite& call, int first) const {
+    for (int i = first; i < graph_.num_nodes(); ++i) {
+      const onnx::NodeProto& node = graph_.node(i);
+      for (std::size_t a = 0; a < call.num_args() && node.input_size() > 0; ++a) {
+        if (call.arg(a).checked_type().As<ir::TensorTypeNode>() == nullptr ||
+            call.input(a) != node.input(0))
+          continue;
+        call.Require(TakesType(node.op_type(), call.dtype(a)),
+                     StrCat("an operand of ", call.dtype(a).ToString(), ", which ", node.op_type(),
+                            " does not take in opset ", kOpset, ","));
+      }
     }
   }
 

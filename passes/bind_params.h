@@ -1,9 +1,11 @@
 // BindParams: replaces parameters of a function by constants.
 //
-// Bound parameters leave the signature; the given module does not change. All errors come before
-// anything is bound: NotFound for a name that no parameter has (naming those that exist),
-// InvalidArgument for a name that several parameters have, for a parameter that is given twice, and
-// for a value whose shape or element type is not that of the parameter. Run InferType after it.
+// Bound parameters leave the signature; the given module does not change. A variable that is an
+// extent of a bound parameter becomes the value's number in all types of the function. All errors
+// come before anything is bound: NotFound for a name that no parameter has (naming those that
+// exist), InvalidArgument for a name that several parameters have, for a parameter that is given
+// twice, for a value whose shape or element type is not that of the parameter, and for values that
+// give a variable different numbers or are beyond the limits of @main. Run InferType after it.
 //
 //   Module bound = BindParams(module, "main", {{"weight", weight}});
 #ifndef TENON_PASSES_BIND_PARAMS_H_

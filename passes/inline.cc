@@ -59,6 +59,9 @@ struct Frame {
   std::size_t next = 0;
   std::string flat = "";  // the function whose flat form this is; empty for a call
   int literals = 0;       // calls of literals around it, with its own
+  // Of a call: the type that the function declares for all calls, if it does, and the arguments.
+  ir::Type result = {};
+  std::vector<Expr> arguments = {};
   // Bindings of variables of lets, which may stand for their values.
   std::unordered_map<Expr, Bound, ir::ExprHash> bound = {};
 };
@@ -113,6 +116,24 @@ void FindBound(Frame* frame) {
     }
   }
   frame->nodes = std::move(nodes);
+}
+
+// The value of a call with the type that the function declares. Without it, an extent that the body
+// makes of variables would no longer have to be the number that was declared. An argument has other
+// readers.
+Expr WithResult(const Expr& value, const Frame& call) {
+  const bool is_argument =
+      std::find(call.arguments.begin(), call.arguments.end(), value) != call.arguments.end();
+  return !call.result || is_argument || value.checked_type()
+             ? value
+             : ir::WithChildren(value, ir::Children(value), call.result);
+}
+
+// Whether it is a type of tensors that has no variables, which would be those of the function.
+bool HoldsInAnyCall(const ir::Type& result) {
+  return result && std::ranges::all_of(ir::Flatten(result), [](const ir::Type& leaf) {
+           return leaf.As<ir::TensorTypeNode>() != nullptr && ir::SymbolsOf(leaf).empty();
+         });
 }
 
 // What is declared of a variable inside, where it holds in any call. Otherwise its value says it.
@@ -225,7 +246,8 @@ class Inliner {
         if (auto inner = Step(top)) stack.push_back(std::move(*inner));
         continue;
       }
-      const Expr result = top.values.at(top.nodes.back());
+      const Expr value = top.values.at(top.nodes.back());
+      const Expr result = HoldsFunction(value) ? value : WithResult(value, top);
       const std::string flat = top.flat;
       stack.pop_back();
       if (flat.empty()) {
@@ -338,6 +360,8 @@ class Inliner {
                const std::set<std::string>& own) const {
     Frame frame = FrameOf(function.body);
     frame.literals = literals;
+    if (HoldsInAnyCall(function.ret_type)) frame.result = function.ret_type;
+    frame.arguments = call.args;
     const auto renew = [&](const Expr& var) {
       const Expr renewed = ir::Var::Make(
           ir::Var(var).name(), InAnyCall(ir::Var(var).type_annotation(), own), var.span());

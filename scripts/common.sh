@@ -112,7 +112,7 @@ cpu_family() {
 # is none.
 performance_page() {
   local page peers=
-  if ldconfig -p | grep -q 'libdnnl\.so\.3 '; then peers=-onednn3; fi
+  if [[ $(ldconfig -p) == *'libdnnl.so.3 '* ]]; then peers=-onednn3; fi
   page=docs/performance/$(cpu_family)$peers.md
   if [ -e "$page" ]; then echo "$page"; fi
 }

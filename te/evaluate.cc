@@ -19,15 +19,40 @@ using loop::Expr;
 using loop::ExprKind;
 using loop::Intrinsic;
 
-// Conversions that keep denormals, whatever this thread's arithmetic does to them: values that are
-// only moved keep their bits.
+// The NaN of float64 with the fraction of a narrower one, of `digits` bits, and back.
+double WideNan(bool is_negative, std::uint64_t fraction, int digits) {
+  const std::uint64_t sign = is_negative ? std::uint64_t{1} << 63 : 0;
+  return std::bit_cast<double>(sign | std::uint64_t{0x7FF} << 52 | fraction << (52 - digits));
+}
+std::uint32_t NarrowFraction(double nan, int digits) {
+  const std::uint64_t fraction = std::bit_cast<std::uint64_t>(nan) & ((std::uint64_t{1} << 52) - 1);
+  const auto narrow = static_cast<std::uint32_t>(fraction >> (52 - digits));
+  return narrow != 0 ? narrow : std::uint32_t{1} << (digits - 1);
+}
+
+// Conversions that keep denormals, whatever this thread's arithmetic does to them, and NaNs that
+// signal: values that are only moved keep their bits.
 double Widened(float v) {
   const auto bits = std::bit_cast<std::uint32_t>(v);
   const std::uint32_t magnitude = bits & 0x7FFFFFFF;
+  if (magnitude > 0x7F800000) return WideNan(bits != magnitude, magnitude & 0x7FFFFF, 23);
   if (magnitude == 0 || magnitude > 0x7FFFFF) return static_cast<double>(v);
   return std::copysign(static_cast<double>(magnitude) * 0x1p-149, bits == magnitude ? 1.0 : -1.0);
 }
+double Widened(_Float16 v) {
+  const auto bits = std::bit_cast<std::uint16_t>(v);
+  const bool is_nan = (bits & 0x7FFF) > 0x7C00;
+  return is_nan ? WideNan(bits > 0x7FFF, bits & 0x3FF, 10) : static_cast<double>(v);
+}
+_Float16 NarrowedToHalf(double v) {
+  if (!std::isnan(v)) return static_cast<_Float16>(v);
+  return std::bit_cast<_Float16>(
+      static_cast<std::uint16_t>((std::signbit(v) ? 0xFC00U : 0x7C00U) | NarrowFraction(v, 10)));
+}
 float Narrowed(double v) {
+  if (std::isnan(v))
+    return std::bit_cast<float>((std::signbit(v) ? 0xFF800000U : 0x7F800000U) |
+                                NarrowFraction(v, 23));
   const double magnitude = std::fabs(v);
   if (!(magnitude >= 0x1p-149 && magnitude < 0x1p-126)) return static_cast<float>(v);
   const auto bits = static_cast<std::uint32_t>(magnitude * 0x1p149);
@@ -41,7 +66,7 @@ struct BFloat {
 
 template <typename T>
 double ToDouble(T v) {
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, _Float16>) {
     return Widened(v);
   } else if constexpr (std::is_same_v<T, BFloat>) {
     return Widened(FromBFloat16(v.bits));
@@ -53,6 +78,8 @@ template <typename T>
 T FromDouble(double v) {
   if constexpr (std::is_same_v<T, float>) {
     return Narrowed(v);
+  } else if constexpr (std::is_same_v<T, _Float16>) {
+    return NarrowedToHalf(v);
   } else if constexpr (std::is_same_v<T, BFloat>) {
     return {static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(Narrowed(v)) >> 16)};
   } else {

@@ -170,13 +170,8 @@ std::string CExprCodegen::Unrounded(const Expr& expr) {
       return Call(*expr.As<loop::CallNode>());
     case ExprKind::kExternCall:
       return ExternCall(*expr.As<loop::ExternCallNode>());
-    case ExprKind::kRamp: {
-      const auto& node = *expr.As<loop::RampNode>();
-      const std::string step =
-          loop::IsConstInt(node.stride, 1) ? lane_ : Infix(lane_, "*", Shared(node.stride));
-      if (loop::IsConstInt(node.base, 0)) return step;
-      return Infix(Shared(node.base), "+", step);
-    }
+    case ExprKind::kRamp:
+      return Ramp(expr);
     case ExprKind::kAddress: {
       const auto& node = *expr.As<loop::AddressNode>();
       return StrCat("((void*)(", Name(node.buffer), " + ", Shared(node.indices[0]), "))");
@@ -192,6 +187,18 @@ std::string CExprCodegen::Unrounded(const Expr& expr) {
       return Let(*expr.As<loop::LetNode>());
   }
   Unreachable("the switch over expression kinds is exhaustive");
+}
+
+std::string CExprCodegen::Ramp(const Expr& ramp) {
+  const auto& node = *ramp.As<loop::RampNode>();
+  const bool is_of_ones = loop::IsConstInt(node.stride, 1);
+  if (ramp.dtype().element() == Int64 && !index_.Proves(ramp)) {  // data, which wraps around
+    const std::string stride = is_of_ones ? "" : StrCat(" * (uint64_t)", Shared(node.stride));
+    return StrCat("((int64_t)((uint64_t)", Shared(node.base), " + (uint64_t)", lane_, stride, "))");
+  }
+  const std::string step = is_of_ones ? lane_ : Infix(lane_, "*", Shared(node.stride));
+  if (loop::IsConstInt(node.base, 0)) return step;
+  return Infix(Shared(node.base), "+", step);
 }
 
 std::string CExprCodegen::Let(const loop::LetNode& node) {

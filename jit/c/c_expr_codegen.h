@@ -57,6 +57,7 @@ class CExprCodegen {
   std::string IntBinary(const loop::BinaryNode& node, const std::string& a, const std::string& b);
   std::string BoolBinary(loop::BinaryOp op, const std::string& a, const std::string& b);
   std::string Cast(const loop::CastNode& node);
+  std::string Ramp(const loop::Expr& ramp);
   std::string Let(const loop::LetNode& node);
   std::string Select(const loop::SelectNode& node);
   std::string Load(const loop::LoadNode& node);

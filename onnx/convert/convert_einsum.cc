@@ -6,6 +6,7 @@
 
 #include "tenon/onnx/convert/converters.h"
 #include "tenon/onnx/convert/equal_extents.h"
+#include "tenon/onnx/convert/half_floats.h"
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/matmul/einsum_rules.h"
@@ -230,6 +231,11 @@ std::vector<Expr> Einsum(Node& node) {
 
 }  // namespace
 
-void AddEinsumConverters(ConverterTable* table) { (*table)["Einsum"] = Einsum; }
+void AddEinsumConverters(ConverterTable* table) {
+  // A product of two is rounded once as it is.
+  (*table)["Einsum"] = [of_several = InFloat32(Einsum)](Node& node) {
+    return node.num_inputs() > 2 ? of_several(node) : Einsum(node);
+  };
+}
 
 }  // namespace tenon::onnx_import

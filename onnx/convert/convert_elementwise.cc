@@ -107,11 +107,32 @@ std::vector<Expr> PRelu(Node& node) {
   return {node.Typed(ops::Where(negative, ops::Multiply(x, node.input(1)), x))};
 }
 
-// The type that a power is computed in: float64 for an integer with a real exponent, and of two
+// Whether a float surely has the number, which is no very large or small one.
+bool Holds(DataType type, double number) {
+  if (number == 0 || !std::isfinite(number)) return true;
+  const int digits = type == Float32 ? 24 : type == Float16 ? 11 : 8;
+  int exponent = 0;
+  const double scaled = std::ldexp(std::frexp(number, &exponent), digits);
+  return scaled == std::trunc(scaled) && exponent > -14 && exponent <= 16;
+}
+
+// A float that holds the base and all exponents: an odd one that is rounded may be even. Constants
+// are most often small integers, which the base's own type holds.
+DataType TypeOfRealPower(const Node& node) {
+  const DataType base = DataTypeOf(node.input(0)), exponent = DataTypeOf(node.input(1));
+  if (base == Float64 || base == exponent) return base;
+  const bool is_held =
+      node.input(1).kind() == ir::ExprKind::kConstant &&
+      std::ranges::all_of(node.ConstantNumbers(1), [&](double n) { return Holds(base, n); });
+  if (is_held) return base;
+  return exponent.bits() <= (exponent.is_float() ? 32 : 16) ? Float32 : Float64;
+}
+
+// The type that a power of integers is computed in: float64 for a real exponent, and of two
 // integers one that holds all exponents. Bases may wrap around in it as the result does, unless an
 // exponent may be negative, which asks whether the base is -1.
 DataType TypeOfPower(DataType base, DataType exponent) {
-  if (base.is_float() || base == exponent) return base;
+  if (base == exponent) return base;
   if (exponent.is_float()) return Float64;
   const int bits = std::max(base.bits(), exponent.bits());
   if (exponent.is_uint()) return DataType(TypeCode::kUInt, bits);
@@ -122,7 +143,7 @@ DataType TypeOfPower(DataType base, DataType exponent) {
 // The result has the type of the base, to which the real power of an integer is rounded down.
 std::vector<Expr> Pow(Node& node) {
   const DataType base = DataTypeOf(node.input(0)), exponent = DataTypeOf(node.input(1));
-  const DataType type = TypeOfPower(base, exponent);
+  const DataType type = base.is_float() ? TypeOfRealPower(node) : TypeOfPower(base, exponent);
   const auto as_type = [&](const Expr& e, DataType to) {
     return DataTypeOf(e) == to ? e : node.Typed(ops::Cast(e, to));
   };

@@ -88,13 +88,16 @@ void SetScale(double scale, std::int64_t extent, std::size_t axis, Target* targe
 }
 
 // Opset 10, and Upsample: scales for all axes, and no coordinate offset.
-Expr ByScales(Node& node, const std::vector<double>& scales) {
-  const Expr& x = node.input(0);
-  RequireCount("scales", scales.size(), static_cast<std::size_t>(RankOf(x)));
+ops::Resize3DAttrs WithoutOffset(Node& node) {
   ops::Resize3DAttrs how;
   how.method = MethodOf(node.String("mode", "nearest"));
   how.coordinate_transformation_mode = "asymmetric";
   how.rounding_method = "floor";
+  return how;
+}
+
+Expr ScaledBy(const Node& node, const Expr& x, const std::vector<double>& scales,
+              const ops::Resize3DAttrs& how) {
   if (!IsStatic(DimsOf(x))) return ResizedByScales(node, x, scales, how);
   const Shape shape = ShapeOf(x);
   Target target = WholeOf(shape);
@@ -102,26 +105,38 @@ Expr ByScales(Node& node, const std::vector<double>& scales) {
   return Resized(x, target, how);
 }
 
-// The same by scales of a run.
-Expr ByScaleValues(Node& node) {
-  ops::Resize3DAttrs how;
-  how.method = MethodOf(node.String("mode", "nearest"));
-  how.coordinate_transformation_mode = "asymmetric";
+// `takes_next`: between two elements, an axis that shrinks takes the next one. The standard's test
+// of Resize in opset 10 has it so, and ONNX Runtime.
+Expr ByScales(Node& node, const std::vector<double>& scales, bool takes_next) {
+  const Expr& x = node.input(0);
+  RequireCount("scales", scales.size(), static_cast<std::size_t>(RankOf(x)));
+  ops::Resize3DAttrs how = WithoutOffset(node);
+  if (!takes_next || how.method != "nearest_neighbor") return ScaledBy(node, x, scales, how);
+  std::vector<double> shrunk = scales, grown = scales;
+  for (std::size_t i = 0; i < scales.size(); ++i) (scales[i] < 1 ? grown : shrunk)[i] = 1;
+  how.rounding_method = "ceil";
+  const Expr small = node.Typed(ScaledBy(node, x, shrunk, how));
   how.rounding_method = "floor";
+  return ScaledBy(node, small, grown, how);
+}
+
+// The same by scales of a run.
+Expr ByScaleValues(Node& node, bool takes_next) {
   Ints axes;
   for (std::int64_t axis = 0; axis < RankOf(node.input(0)); ++axis) axes.push_back(axis);
-  return ResizedByScaleValues(node, node.input(0), axes, node.input(1), {.attrs = how});
+  return ResizedByScaleValues(node, node.input(0), axes, node.input(1),
+                              {.attrs = WithoutOffset(node), .takes_next = takes_next});
 }
 
 std::vector<Expr> Upsample(Node& node) {
   std::vector<double> scales;
   if (node.opset() >= 9) {
-    if (DependsOnInputs(node.input(1))) return {ByScaleValues(node)};
+    if (DependsOnInputs(node.input(1))) return {ByScaleValues(node, false)};
     scales = node.ConstantNumbers(1);
   } else if (const auto* given = node.Find("scales")) {
     scales.assign(given->floats().begin(), given->floats().end());
   }
-  return {node.Typed(ByScales(node, scales))};
+  return {node.Typed(ByScales(node, scales, false))};
 }
 
 // Sets the wanted sizes; one factor for all axes when the aspect ratio is kept.
@@ -219,8 +234,8 @@ Target TargetOf(Node& node, const Shape& shape, const Ints& axes, bool crops) {
 }
 
 std::vector<Expr> Resize(Node& node) {
-  if (node.opset() < 11 && DependsOnInputs(node.input(1))) return {ByScaleValues(node)};
-  if (node.opset() < 11) return {node.Typed(ByScales(node, node.ConstantNumbers(1)))};
+  if (node.opset() < 11 && DependsOnInputs(node.input(1))) return {ByScaleValues(node, true)};
+  if (node.opset() < 11) return {node.Typed(ByScales(node, node.ConstantNumbers(1), true))};
   const Expr& x = node.input(0);
   const ops::Resize3DAttrs how = AttrsOfResize(node);
   const Ints axes = ResizedAxes(node, DimsOf(x).size());

@@ -128,13 +128,21 @@ Expr PlacesOfOneHot(const Node& node, const Expr& indices, const Expr& depth) {
   return node.Typed(ops::Where(is_negative, ops::Add(indices, depth), indices));
 }
 
+// The indices as they are given. One that an int64 does not hold is outside, and none from the end.
+Expr IndicesOfOneHot(const Node& node) {
+  const Expr& given = node.input(0);
+  const bool may_wrap = DataTypeOf(given) == UInt64;
+  return node.Typed(
+      ops::Cast(may_wrap ? ops::Minimum(given, ops::Scalar(0x1p62, UInt64)) : given, Int64));
+}
+
 // As many places as a run or its extents say.
 Expr OneHotOfRun(Node& node) {
   const auto& known = ops::Known();
   const Expr depth = node.Typed(ops::Cast(node.Typed(ops::Reshape(node.input(1), Ints{})), Int64));
   const std::int64_t rank = RankOf(node.input(0)) + 1;
   const std::int64_t axis = ops::NormalAxis(node.Int("axis", -1), static_cast<std::size_t>(rank));
-  const Expr given = node.Typed(ops::Cast(node.input(0), Int64));
+  const Expr given = IndicesOfOneHot(node);
   const Expr places = node.Typed(ops::ExpandDims(PlacesOfOneHot(node, given, depth), axis));
   const Expr each = PlacesAlong(node, static_cast<std::size_t>(rank),
                                 static_cast<std::size_t>(axis), CountAt(node, 1));
@@ -147,8 +155,7 @@ std::vector<Expr> OneHot(Node& node) {
   if (DependsOnInputs(node.input(1))) return {OneHotOfRun(node)};
   const auto depth = node.ConstantInt(1);
   if (depth < 1) throw InvalidArgument(StrCat("depth is ", depth, "; it must be at least 1"));
-  const Expr indices =
-      PlacesOfOneHot(node, node.Typed(ops::Cast(node.input(0), Int64)), Integer(depth));
+  const Expr indices = PlacesOfOneHot(node, IndicesOfOneHot(node), Integer(depth));
   const auto value = [&](std::int64_t i) { return ElementAlong(node.input(2), i, 0); };
   const std::int64_t rank = RankOf(node.input(0)) + 1;
   const std::int64_t axis = ops::NormalAxis(node.Int("axis", -1), static_cast<std::size_t>(rank));

@@ -86,10 +86,20 @@ std::vector<Expr> FusedMatMul(Node& node) {
   const auto operand = [&](std::size_t i, const char* attribute) {
     return node.Int(attribute, 0) != 0 ? Transposed(node, node.input(i)) : node.input(i);
   };
-  const Expr y = ProductOfAnyRank(node, operand(0, "transA"), operand(1, "transB"));
+  const Expr a = operand(0, "transA"), b = operand(1, "transB");
   const double alpha = node.Float("alpha", 1);
-  if (alpha == 1) return {y};
-  return {node.Typed(ops::Multiply(y, ops::Scalar(alpha, DataTypeOf(y))))};
+  if (alpha == 1) return {ProductOfAnyRank(node, a, b)};
+  // Sums of halves may overflow before they are scaled.
+  const DataType type = DataTypeOf(a);
+  const DataType sums = type.is_half() ? Float32 : DataType::Void();
+  const Expr product = ProductOfAnyRank(
+      node, a, b,
+      [&](const Expr& x, const Expr& y) { return ops::Matmul(x, y, {.out_dtype = sums}); },
+      [&](const Expr& x, const Expr& y) {
+        return ops::BatchMatmul(x, y, {.out_dtype = sums, .transpose_b = false});
+      });
+  const Expr scaled = node.Typed(ops::Multiply(product, ops::Scalar(alpha, DataTypeOf(product))));
+  return {type.is_half() ? node.Typed(ops::Cast(scaled, type)) : scaled};
 }
 
 // --- kinds of Gelu, with an optional bias before them

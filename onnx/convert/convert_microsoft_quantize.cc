@@ -81,6 +81,9 @@ std::vector<Expr> MatMulIntegerToFloat(Node& node) {
   const Expr &a = node.input(0), &b = node.input(1);
   const Expr product = IntegerProduct(node, {a, SingleZeroPointAt(node, 4, DataTypeOf(a))},
                                       {b, ZeroPointAt(node, 5, DataTypeOf(b))});
+  // Several would be taken for scales of the columns of the product.
+  if (RankOf(ParameterAt(node, 2)) != 0)
+    throw Unimplemented("input 2 has several scales; one is supported");
   return {ScaledProduct(node, product, ParameterAt(node, 2), ParameterAt(node, 3),
                         node.optional_input(6))};
 }

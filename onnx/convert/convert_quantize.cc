@@ -20,6 +20,18 @@ std::vector<Expr> DynamicQuantizeLinear(Node& node) {
 
 // --- convolutions
 
+// The window along one axis as one over two, of which the first has one element.
+ops::Conv2DAttrs OverTwoAxes(const ops::Conv1DAttrs& line) {
+  ops::Conv2DAttrs attrs;
+  attrs.strides = {1, line.strides.at(0)};
+  attrs.padding = {0, line.padding.at(0), 0, line.padding.at(1)};
+  attrs.dilation = {1, line.dilation.at(0)};
+  attrs.groups = line.groups;
+  attrs.channels = line.channels;
+  attrs.kernel_size = Ints{1, line.kernel_size->at(0)};
+  return attrs;
+}
+
 // A convolution with the same window as the node's, which the converter of Conv reads.
 ops::Conv2DAttrs WindowOf(Node& node, const Expr& x, const Expr& weight) {
   const auto stand_in = [](const char* name, const Expr& e) {
@@ -31,20 +43,26 @@ ops::Conv2DAttrs WindowOf(Node& node, const Expr& x, const Expr& weight) {
   for (const char* name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"})
     node.Ignore(name);
   const auto* call = conv.at(0).As<ir::CallNode>();
-  if (call == nullptr || !(call->callee == ops::Known().conv2d))
-    throw Unimplemented("quantised convolutions are supported only over two spatial axes");
+  const bool is_line = call != nullptr && call->callee == ops::Known().conv1d;
+  if (call == nullptr || (!is_line && !(call->callee == ops::Known().conv2d)))
+    throw Unimplemented("quantised convolutions are supported only over one or two spatial axes");
   if (!(call->args[0] == data))
     throw Unimplemented(StrCat("auto_pad of an input of the shape ", ir::ToText(DimsOf(x)),
                                " takes another padding before the elements for some extents, which "
                                "quantised convolutions do not support; give the pads or the "
                                "extents"));
-  return call->attrs.As<ops::Conv2DAttrs>();
+  return is_line ? OverTwoAxes(call->attrs.As<ops::Conv1DAttrs>())
+                 : call->attrs.As<ops::Conv2DAttrs>();
 }
 
 Expr IntegerConv(Node& node, const QuantizedOperand& x, const QuantizedOperand& weight,
                  const Expr& x_scale, const Expr& weight_scale) {
-  return node.Typed(ops::QnnConv2D(x.data, weight.data, x.zero_point, weight.zero_point, x_scale,
-                                   weight_scale, WindowOf(node, x.data, weight.data)));
+  const ops::Conv2DAttrs window = WindowOf(node, x.data, weight.data);
+  const bool is_line = RankOf(x.data) == 3;
+  const auto plane = [&](const Expr& e) { return is_line ? node.Typed(ops::ExpandDims(e, 2)) : e; };
+  const Expr y = node.Typed(ops::QnnConv2D(plane(x.data), plane(weight.data), x.zero_point,
+                                           weight.zero_point, x_scale, weight_scale, window));
+  return is_line ? node.Typed(ops::Squeeze(y, Ints{2})) : y;
 }
 
 std::vector<Expr> ConvInteger(Node& node) {
@@ -91,10 +109,11 @@ std::vector<Expr> QLinearMatMul(Node& node) {
 
 void AddQuantizeConverters(ConverterTable* table) {
   ConverterTable& t = *table;
-  t["ConvInteger"] = Converter(ConvInteger).With({.other = "int8 and uint8"});
+  t["ConvInteger"] =
+      Converter(ConvInteger).With({.other = "int8 and uint8; one or two spatial axes"});
   t["DynamicQuantizeLinear"] = DynamicQuantizeLinear;
   t["MatMulInteger"] = Converter(MatMulInteger).With({.other = "int8 and uint8"});
-  t["QLinearConv"] = QLinearConv;
+  t["QLinearConv"] = Converter(QLinearConv).With({.other = "one or two spatial axes"});
   t["QLinearMatMul"] = QLinearMatMul;
 }
 

@@ -165,13 +165,13 @@ bool IsComplex(const Dim& parts) {
   return parts == Dim(2);
 }
 
-// The signal (batch, ..., 1 or 2), split into real and imaginary parts, times cosines and sines.
+// The signal (..., 1 or 2), split into real and imaginary parts, times cosines and sines.
 std::vector<Expr> Dft(Node& node) {
   const Expr& x = node.input(0);
   const std::int64_t rank = RankOf(x);
   const std::vector<Dim> shape = DimsOf(x);
-  if (rank < 3)
-    throw InvalidArgument("the input must have a batch, a signal and an axis of 1 or 2 at its end");
+  if (rank < 2)
+    throw InvalidArgument("the input must have a signal and an axis of 1 or 2 at its end");
   const bool is_complex = IsComplex(shape.back());
   const std::int64_t given = node.opset() < 20   ? node.Int("axis", 1)
                              : node.has_input(2) ? node.ConstantInt(2)

@@ -24,10 +24,29 @@ Expr Reinterpreted(const Expr& x, DataType type) {
   return ops::CallOp("reinterpret", {x}, attrs::Attrs::Make(ops::CastAttrs{.dtype = type}));
 }
 
+// A float64 as a float32 that rounds to any narrower type as it does itself. What float32 does not
+// hold becomes the neighbour with an odd last bit, which lies on the same side of every tie.
+Expr OddFloat32(const Node& node, const Expr& x) {
+  const auto& known = ops::Known();
+  const Expr nearest = node.Typed(ops::Cast(x, Float32));
+  const Expr back = node.Typed(ops::Cast(nearest, Float64));
+  const Expr bits = node.Typed(Reinterpreted(nearest, Int32));
+  const Expr is_beyond = node.Typed(Call(known.greater, {ops::Abs(back), ops::Abs(x)}));
+  const Expr toward_zero = node.Typed(ops::Subtract(bits, ops::Cast(is_beyond, Int32)));
+  const Expr odd = Reinterpreted(Call(known.bitwise_or, {toward_zero, Bits(1)}), Float32);
+  const Expr is_rounded =
+      node.Typed(Call(known.logical_and, {Call(known.not_equal, {back, x}),
+                                          Call(known.logical_not, {Call(known.isnan, {x})})}));
+  return node.Typed(ops::Where(is_rounded, odd, nearest));
+}
+
 Expr FloatRoundedTo(const Node& node, const Expr& given, const NarrowType& type,
                     Overflow overflow) {
   const auto& known = ops::Known();
-  const Expr x = DataTypeOf(given) == Float32 ? given : node.Typed(ops::Cast(given, Float32));
+  const DataType from = DataTypeOf(given);
+  const Expr x = from == Float32   ? given
+                 : from == Float64 ? OddFloat32(node, given)
+                                   : node.Typed(ops::Cast(given, Float32));
   const std::int64_t dropped = 23 - type.mantissa, half = std::int64_t{1} << (dropped - 1);
   const Expr bits = Reinterpreted(x, Int32);
   const Expr is_odd =

@@ -86,6 +86,9 @@ Expr NumberOf(const char* attribute, double value, DataType type) {
   if (!type.is_float() && value != std::trunc(value))
     throw InvalidArgument(StrCat("the attribute ", attribute, " is ", value, "; of ",
                                  type.ToString(), " it must be a whole number"));
+  if (type.is_uint() && !(value >= 0 && value < std::ldexp(1.0, type.bits())))
+    throw InvalidArgument(StrCat("the attribute ", attribute, " is ", value,
+                                 ", which is not a value of ", type.ToString()));
   return ops::Scalar(value, type);
 }
 

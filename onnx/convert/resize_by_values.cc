@@ -42,7 +42,8 @@ class Resampler {
   Expr Along(const Expr& x, const Resampling& by, const Dim& extent) const {
     const Expr in = node_.Typed(ops::Cast(ValueOfCount(node_, DimsOf(x)[by.axis]), Float64));
     const Expr at = node_.Typed(Coordinates(by, in, extent));
-    if (how_.method == "nearest_neighbor") return Taken(x, node_.Typed(Nearest(at)), in, by.axis);
+    if (how_.method == "nearest_neighbor")
+      return Taken(x, node_.Typed(Nearest(at, by.scale)), in, by.axis);
     if (by_.antialias) return Antialiased(x, at, by, in);
     const Expr first = node_.Typed(Call(ops::Known().floor, at));
     const Expr past = node_.Typed(ops::Subtract(at, first));
@@ -78,12 +79,13 @@ class Resampler {
                                "known when the model is imported"));
   }
 
-  Expr Nearest(const Expr& at) const {
+  Expr Nearest(const Expr& at, const Expr& scale) const {
     const auto& known = ops::Known();
-    if (how_.rounding_method == "floor")
-      return Call(known.floor, ops::Add(at, Real(ops::kResizeNudge)));
-    if (how_.rounding_method == "ceil")
-      return Call(known.ceil, ops::Add(at, Real(-ops::kResizeNudge)));
+    const auto before = [&] { return Call(known.floor, ops::Add(at, Real(ops::kResizeNudge))); };
+    const auto next = [&] { return Call(known.ceil, ops::Add(at, Real(-ops::kResizeNudge))); };
+    if (by_.takes_next) return ops::Where(Call(known.less, scale, Real(1)), next(), before());
+    if (how_.rounding_method == "floor") return before();
+    if (how_.rounding_method == "ceil") return next();
     if (how_.rounding_method == "round_prefer_ceil")
       return Call(known.floor, ops::Add(at, Real(0.5)));
     if (how_.rounding_method == "round_prefer_floor")

@@ -15,6 +15,7 @@ struct ResizeByValues {
   ops::Resize3DAttrs attrs;
   bool antialias = false;         // of linear and cubic
   bool excludes_outside = false;  // with antialias
+  bool takes_next = false;        // of nearest, along axes that shrink
 };
 
 // `x` resized along `axes` by the float scales of an input, one for each. Of three axes and more,

@@ -91,10 +91,16 @@ void GraphWriter::AddOutput(const std::string& value, const ir::Type& type) {
   SetType(type, value, graph_.add_output());
 }
 
+void GraphWriter::Reserve(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (!name.empty() && names_.insert(name).second) reserved_.insert(name);
+  }
+}
+
 void GraphWriter::NameOutputs(const std::vector<std::string>& names) {
   std::unordered_map<std::string, std::string> named;
   for (std::size_t i = 0; i < names.size() && static_cast<int>(i) < graph_.output_size(); ++i) {
-    if (!names[i].empty() && names_.insert(names[i]).second)
+    if (reserved_.erase(names[i]) > 0)
       named.emplace(graph_.output(static_cast<int>(i)).name(), names[i]);
   }
   const auto rename = [&](std::string* value) {

@@ -34,8 +34,10 @@ class GraphWriter {
   // a number when it is taken.
   std::string AddInput(const std::string& name, const ir::Type& type);
   void AddOutput(const std::string& value, const ir::Type& type);
-  // Gives the outputs these names, in order, as far as they are free. Comes last: values that were
-  // named before have other names now.
+  // Keeps these names, as far as they are free, for NameOutputs.
+  void Reserve(const std::vector<std::string>& names);
+  // Gives the outputs these names, in order, as far as they were reserved. Comes last: values that
+  // were named before have other names now.
   void NameOutputs(const std::vector<std::string>& names);
   // Returns the name of the result. An input that is left out has an empty name.
   std::string AddNode(const std::string& type, const std::vector<std::string>& inputs,
@@ -47,6 +49,8 @@ class GraphWriter {
   std::vector<std::string> AddNode(const OnnxNodeToWrite& node,
                                    const std::vector<std::string>& inputs, std::size_t outputs);
   const std::set<std::string>& domains() const { return domains_; }
+  int num_nodes() const { return graph_.node_size(); }
+  const onnx::NodeProto& node(int i) const { return graph_.node(i); }
   // Whether a node makes the value, so that it is neither an input nor a constant.
   bool IsMade(const std::string& value) const { return maker_.contains(value); }
   std::string AddConstant(const NDArray& data);
@@ -59,7 +63,7 @@ class GraphWriter {
   std::string Unique(const std::string& wanted);
 
   onnx::GraphProto& graph_;
-  std::set<std::string> names_, domains_;
+  std::set<std::string> names_, reserved_, domains_;
   std::unordered_map<std::string, int> maker_;  // of a value: the node's index
   int next_value_ = 0;
 };

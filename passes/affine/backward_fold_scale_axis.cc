@@ -118,11 +118,12 @@ class Folder {
   std::optional<std::size_t> ScaledSide(const CallNode& call) const {
     for (std::size_t i = 0; i < 2; ++i) {
       const ScaleMessage* message = Of(call.args[i]);
-      if (message != nullptr && !heavy_.contains(call.args[1 - i]) &&
-          ir::Equal(call.args[i].checked_type(), call.checked_type) &&
-          ReadAxisScale(call.args[1 - i], call.checked_type, message->axes) &&
-          Meets(call.args[1 - i], *message))
-        return i;
+      if (message == nullptr || heavy_.contains(call.args[1 - i]) ||
+          !ir::Equal(call.args[i].checked_type(), call.checked_type) ||
+          !Meets(call.args[1 - i], *message))
+        continue;
+      const auto scale = ReadAxisScale(call.args[1 - i], call.checked_type, message->axes);
+      if (scale && scale->MayFold()) return i;
     }
     return std::nullopt;
   }
@@ -135,7 +136,16 @@ class Folder {
       if (!side) return;
       AxisScale scale = *ReadAxisScale(call.args[1 - *side], call.checked_type,
                                        messages_.at(call.args[*side]).axes);
-      if (found != scales_.end()) scale = Product(scale, found->second);
+      if (found != scales_.end()) {
+        const AxisScale above = found->second;
+        const AxisScale both = Product(scale, above);
+        if (!both.MayFold()) {
+          // The call stays, and what is after it passes.
+          scales_.insert_or_assign(call.args[*side], above);
+          return;
+        }
+        scale = both;
+      }
       scales_.insert_or_assign(call.args[*side], std::move(scale));
       kept_operand_.emplace(e, *side);
       return;

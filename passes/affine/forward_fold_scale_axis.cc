@@ -110,7 +110,8 @@ class Folder {
     if (!is_sum && !(call.callee == known.multiply)) return std::nullopt;
     if (call.args[0] == call.args[1] ||
         !ir::Equal(call.args[i].checked_type(), call.checked_type) ||
-        !ReadAxisScale(call.args[1 - i], call.checked_type, above->axes))
+        !ReadAxisScale(call.args[1 - i], call.checked_type, above->axes) ||
+        (is_sum && !MayDivide(call.args[1 - i])))
       return std::nullopt;
     // If both operands could take it, the first does.
     if (i == 1 && ir::Equal(call.args[0].checked_type(), call.checked_type) &&
@@ -125,11 +126,14 @@ class Folder {
     if (message == nullptr) return std::nullopt;
     for (std::size_t i = 0; i < 2; ++i) {
       // An operand that carries a scale of its own cannot be a scale.
-      if (!scales_.contains(call.args[1 - i]) &&
-          ir::Equal(call.args[i].checked_type(), call.checked_type) &&
-          ReadAxisScale(call.args[1 - i], call.checked_type, message->axes) &&
-          Meets(call.args[1 - i], *message))
-        return i;
+      if (scales_.contains(call.args[1 - i]) ||
+          !ir::Equal(call.args[i].checked_type(), call.checked_type) ||
+          !Meets(call.args[1 - i], *message))
+        continue;
+      const auto scale = ReadAxisScale(call.args[1 - i], call.checked_type, message->axes);
+      if (!scale || !scale->MayFold()) continue;
+      const auto below = scales_.find(call.args[i]);
+      if (below == scales_.end() || Product(below->second, *scale).MayFold()) return i;
     }
     return std::nullopt;
   }

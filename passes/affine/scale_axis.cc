@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "tenon/ops/builders.h"
@@ -24,7 +25,36 @@ Expr WithoutAxes(const Expr& one, std::size_t rank) {
   return ops::Squeeze(one, axes);
 }
 
+template <typename T>
+Magnitudes MagnitudesIn(const NDArray& values) {
+  std::optional<Magnitudes> all;
+  for (std::int64_t i = 0; i < values.size(); ++i) {
+    const double value = std::fabs(static_cast<double>(values.data<T>()[i]));
+    if (value == 0) continue;
+    // NaN is greater than any limit, too.
+    const Magnitudes own{value, value <= std::numeric_limits<double>::max()
+                                    ? value
+                                    : std::numeric_limits<double>::infinity()};
+    all = all ? Magnitudes{std::min(all->least, own.least), std::max(all->greatest, own.greatest)}
+              : own;
+  }
+  return all.value_or(Magnitudes());
+}
+
 }  // namespace
+
+std::optional<Magnitudes> MagnitudesOf(const Expr& e) {
+  const auto* constant = e.As<ir::ConstantNode>();
+  if (constant == nullptr) return std::nullopt;
+  if (constant->data.dtype() == Float32) return MagnitudesIn<float>(constant->data);
+  if (constant->data.dtype() == Float64) return MagnitudesIn<double>(constant->data);
+  return std::nullopt;
+}
+
+bool MayDivide(const Expr& shift) {
+  const std::optional<Magnitudes> magnitudes = MagnitudesOf(shift);
+  return !magnitudes || magnitudes->AreWithin(0x1p80);
+}
 
 std::optional<AxisScale> ReadAxisScale(const Expr& e, const ir::Type& type,
                                        const std::vector<std::size_t>& axes) {
@@ -35,7 +65,7 @@ std::optional<AxisScale> ReadAxisScale(const Expr& e, const ir::Type& type,
   const std::size_t missing = whole->shape.size() - scale->shape.size();
   if (std::all_of(scale->shape.begin(), scale->shape.end(),
                   [](const ir::Dim& d) { return d == ir::Dim(1); }))
-    return AxisScale{WithoutAxes(e, scale->shape.size()), true};
+    return AxisScale{WithoutAxes(e, scale->shape.size()), true, MagnitudesOf(e)};
   ops::Ints others;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < scale->shape.size(); ++i) {
@@ -51,7 +81,7 @@ std::optional<AxisScale> ReadAxisScale(const Expr& e, const ir::Type& type,
     }
   }
   if (kept != axes.size()) return std::nullopt;
-  return AxisScale{others.empty() ? e : ops::Squeeze(e, others), false};
+  return AxisScale{others.empty() ? e : ops::Squeeze(e, others), false, MagnitudesOf(e)};
 }
 
 bool Meets(const Expr& scale, const ScaleMessage& message) {
@@ -80,7 +110,11 @@ Expr ExpandScale(const AxisScale& scale, std::size_t rank, const std::vector<std
 }
 
 AxisScale Product(const AxisScale& a, const AxisScale& b) {
-  return {ops::Multiply(a.value, b.value), a.is_scalar && b.is_scalar};
+  AxisScale product{ops::Multiply(a.value, b.value), a.is_scalar && b.is_scalar};
+  if (a.magnitudes && b.magnitudes)
+    product.magnitudes = Magnitudes{a.magnitudes->least * b.magnitudes->least,
+                                    a.magnitudes->greatest * b.magnitudes->greatest};
+  return product;
 }
 
 }  // namespace tenon::passes

@@ -30,11 +30,27 @@ struct ScaleMessage {
   bool require_nonzero = false;
 };
 
+// The least magnitude of elements other than 0, and the greatest one; 1 if there are none.
+struct Magnitudes {
+  double least = 1, greatest = 1;
+  bool AreWithin(double limit) const { return least >= 1 / limit && greatest <= limit; }
+};
+// Of a constant of float32 or float64; nothing for any other expression.
+std::optional<Magnitudes> MagnitudesOf(const ir::Expr& e);
+
 // A scale as one value for all channels, or as a vector over the axes.
 struct AxisScale {
   ir::Expr value;
   bool is_scalar = false;
+  std::optional<Magnitudes> magnitudes = std::nullopt;  // where they are known
+
+  // By a scale that is known to be very large or small, a weight, a shift or another scale may
+  // become infinite or zero, although no result does.
+  bool MayFold() const { return !magnitudes || magnitudes->AreWithin(0x1p40); }
 };
+// Whether a shift stays a normal number when it is divided by a scale that may fold, as far as it
+// is known.
+bool MayDivide(const ir::Expr& shift);
 
 // `e` as a scale of a value of `type` along the axes, when its elements differ only along these.
 // Requires a checked type; squeezes the other axes away.

@@ -231,10 +231,10 @@ class Outliner {
 
 constexpr char kEqualText[] = "=", kAtMostText[] = "<=";
 
-// With kNeeds where something is needed.
-Expr WithNeeds(const Expr& function) {
+}  // namespace
+
+Expr WithNeeds(const Expr& function, const std::vector<ExtentCondition>& conditions) {
   const auto& node = *function.As<FunctionNode>();
-  const std::vector<ExtentCondition> conditions = ConditionsOf(node.body);
   if (conditions.empty() || node.HasAttr(kNeeds)) return function;
   attrs::List needs;
   for (const ExtentCondition& condition : conditions) {
@@ -248,8 +248,6 @@ Expr WithNeeds(const Expr& function) {
   return ir::Function::Make(node.params, node.body, node.ret_type, std::move(attributes), node.span,
                             function.checked_type());
 }
-
-}  // namespace
 
 std::vector<ExtentCondition> NeedsOf(const FunctionNode& function) {
   const auto found = function.attrs.find(kNeeds);
@@ -300,7 +298,8 @@ ir::Module OutlineBranches(const ir::Module& module) {
   const ir::Module outlined = InferType(result.Build());
   ir::ModuleBuilder with_needs(outlined);
   for (const auto& [name, function] : outlined.functions()) {
-    if (function.As<FunctionNode>()->HasAttr(kOutlined)) with_needs.Set(name, WithNeeds(function));
+    const auto& node = *function.As<FunctionNode>();
+    if (node.HasAttr(kOutlined)) with_needs.Set(name, WithNeeds(function, ConditionsOf(node.body)));
   }
   return with_needs.Build();
 }

@@ -24,6 +24,8 @@ inline constexpr char kOutlined[] = "Outlined";
 inline constexpr char kNeeds[] = "Needs";
 // Those conditions, or none. Throws InvalidArgument for an attribute of another form.
 std::vector<ExtentCondition> NeedsOf(const ir::FunctionNode& function);
+// The function with these needs, unless it says some itself.
+ir::Expr WithNeeds(const ir::Expr& function, const std::vector<ExtentCondition>& conditions);
 
 // Whether there is an if that OutlineBranches would change.
 bool HasBranches(const ir::Module& module);

@@ -131,11 +131,14 @@ Expr Dequantized(const QnnTensor& tensor, DataType to) {
 }
 
 Expr Quantized(const Expr& real, DataType real_dtype, const QnnTensor& parameters) {
-  const Expr scaled = ops::Divide(real, As(parameters.scale, parameters.scale_dtype, real_dtype));
+  // Data of 16 bits may have a scale of 32, which they need not hold.
+  const DataType type =
+      parameters.scale_dtype.bits() > real_dtype.bits() ? parameters.scale_dtype : real_dtype;
+  const Expr scaled =
+      ops::Divide(As(real, real_dtype, type), As(parameters.scale, parameters.scale_dtype, type));
   // 16 bits cannot hold every sum with a zero point.
-  const DataType wide =
-      TypeToSaturateIn(real_dtype.is_half() ? Float32 : real_dtype, parameters.dtype);
-  Expr whole = As(NearbyInt(scaled), real_dtype, wide);
+  const DataType wide = TypeToSaturateIn(type.is_half() ? Float32 : type, parameters.dtype);
+  Expr whole = As(NearbyInt(scaled), type, wide);
   if (!IsZero(parameters.zero_point))
     whole = ops::Add(whole, As(parameters.zero_point, parameters.zero_point_dtype, wide));
   return Saturated(whole, parameters.dtype);

@@ -50,11 +50,10 @@ bool Apply(Arithmetic op, T a, T b, T* out) {
                           : op == Arithmetic::kSubtract ? x - y
                                                         : x * y);
     if (!std::isfinite(*out)) return false;
-    if (op != Arithmetic::kMultiply) return true;
-    // Kernels take denormals for zero, factors and products alike.
+    // Kernels take denormals for zero, operands and results alike.
     const auto is_denormal = [](T v) { return v != 0 && !std::isnormal(v); };
-    if (is_denormal(a) || is_denormal(b)) return false;
-    return a == 0 || b == 0 || std::isnormal(*out);
+    if (is_denormal(a) || is_denormal(b) || is_denormal(*out)) return false;
+    return op != Arithmetic::kMultiply || a == 0 || b == 0 || *out != 0;
   } else {
     const auto x = static_cast<std::uint64_t>(a);
     const auto y = static_cast<std::uint64_t>(b);

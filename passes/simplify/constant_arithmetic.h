@@ -15,7 +15,7 @@ enum class Arithmetic { kAdd, kSubtract, kMultiply };
 // a op b, where one of the shapes broadcasts to the other. Integers wrap around; floats are
 // calculated in double precision and rounded once. Nothing for other shapes and element types. Also
 // nothing if a result is not finite (with inf the order counts: (x - 1) * inf is not x * inf -
-// inf), if nonzero factors or their product are not normal numbers, or if constants cancel
+// inf), if a constant or a result is denormal, if nonzero factors give 0, or if constants cancel
 // (SumsOfConstants).
 std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray& b);
 

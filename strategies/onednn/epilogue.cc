@@ -2,8 +2,10 @@
 // what it was applied to, until the anchor is reached.
 #include "tenon/strategies/onednn/epilogue.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tenon/ops/elementwise/elementwise_attrs.h"
 #include "tenon/ops/known_ops.h"
@@ -60,6 +62,15 @@ std::optional<PostOp> Joined(const PostOp& first, const PostOp& second) {
       !(std::fabs(moved + second.beta) <= std::numeric_limits<float>::max()))
     return std::nullopt;
   return PostOp{Kind::kLinear, static_cast<float>(alpha), static_cast<float>(moved + second.beta)};
+}
+
+// Whether a + b loses what x + a + b has. A large number that is taken off again rounds x to that
+// number's steps, and with a small number before it their sum:
+// passes/simplify/constant_arithmetic.h.
+bool Cancel(double a, double b) {
+  const double larger = std::max(std::fabs(a), std::fabs(b));
+  const double smaller = std::min(std::fabs(a), std::fabs(b));
+  return smaller > 0 && (smaller < larger * 0x1p-20 || std::fabs(a + b) < larger * 0x1p-12);
 }
 
 // What `e` only gives other extents to. Its elements are those of `e`, in order.
@@ -193,18 +204,28 @@ class Reader {
     return false;
   }
   bool Append(PostOp op) {
+    constexpr std::size_t kMostPostOps = 32;  // of a primitive, in oneDNN 2 and 3
     std::vector<PostOp>& chain = epilogue_.post_ops;
-    if (op.kind == Kind::kLinear && !chain.empty() && chain.back().kind == Kind::kLinear) {
-      if (const auto joined = Joined(chain.back(), op)) {
-        chain.pop_back();
-        op = *joined;
-      }
+    const bool follows =
+        op.kind == Kind::kLinear && !chain.empty() && chain.back().kind == Kind::kLinear;
+    // The sum that is left is near to the large number: what comes after it must not be done there,
+    // and what came before the number not beyond it.
+    const bool cancels = follows && Cancel(double{op.alpha} * chain.back().beta, op.beta);
+    if (cancels && is_moved_) return Fail("a number that is taken off again");
+    const bool is_near = std::exchange(cancels_, cancels);
+    is_moved_ = false;
+    if (const auto joined =
+            follows && !cancels && !is_near ? Joined(chain.back(), op) : std::nullopt) {
+      is_moved_ = chain.back().beta != 0;
+      chain.pop_back();
+      op = *joined;
     }
     for (const PostOp& earlier : chain) {
       if (!Facts().functions_keep_parameters && earlier.kind == op.kind &&
           op.kind != Kind::kAddTensor && op.kind != Kind::kMulTensor && !(earlier == op))
         return Fail("the same function with other parameters");
     }
+    if (chain.size() == kMostPostOps) return Fail("more operators than 32");
     chain.push_back(op);
     return true;
   }
@@ -301,7 +322,8 @@ class Reader {
   bool IsPerChannel(const Expr& e) const {
     const auto& shape = e.checked_type().As<ir::TensorTypeNode>()->shape;
     const auto& result = anchor_.checked_type.As<ir::TensorTypeNode>()->shape;
-    const std::size_t missing = result.size() - std::min(shape.size(), result.size());
+    if (shape.size() > result.size()) return false;  // the sum has more axes, too
+    const std::size_t missing = result.size() - shape.size();
     const auto channel = static_cast<std::size_t>(channel_axis_);
     if (shape.size() + missing <= channel || channel < missing) return false;
     for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -313,6 +335,8 @@ class Reader {
   const CallNode& anchor_;
   const int channel_axis_;
   Epilogue epilogue_;
+  bool cancels_ = false;   // the last post-op takes off a large number that is added before it
+  bool is_moved_ = false;  // its sum comes of one before a product, or of two
   std::string problem_;
 };
 

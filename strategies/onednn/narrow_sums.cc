@@ -106,6 +106,7 @@ std::optional<std::string> RefuseNarrowConvolution(const Group& group) {
     if (const auto refusal = RefuseSteps(*steps)) return refusal;
   }
   const Convolution conv = DescribeWindows<ops::Conv2DAttrs>(anchor);
+  if (auto refusal = RefusePadded(conv.in_size, conv.pad_before, conv.pad_after)) return refusal;
   // With channels last there is no detour.
   if (group.library != LibraryChoice::kAuto || conv.layout == ActivationLayout::kNHWC)
     return std::nullopt;

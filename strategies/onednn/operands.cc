@@ -12,6 +12,13 @@ using ir::CallNode;
 using ir::Expr;
 using ir::TensorTypeNode;
 
+namespace {
+
+// Of the library's numbers of 32 bits.
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+
+}  // namespace
+
 Implementation OnTarget(Implementation implementation) {
   implementation.refusal = [refusal = std::move(implementation.refusal)](const Group& group) {
     const auto feature = FeatureBeyond(group.lowering.target);
@@ -50,8 +57,16 @@ std::optional<std::string> RefuseOperands(const CallNode& anchor) {
 
 std::optional<std::string> RefuseSteps(const ops::Ints& steps) {
   for (const std::int64_t step : steps) {
-    if (step > std::numeric_limits<std::int32_t>::max())
-      return StrCat("a step of ", step, " is no number of 32 bits");
+    if (step > kMost) return StrCat("a step of ", step, " is no number of 32 bits");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> RefusePadded(const Extents2D& size, const Extents2D& before,
+                                        const Extents2D& after) {
+  for (std::size_t d = 0; d < size.size(); ++d) {
+    if (std::max({size[d], before[d], after[d]}) > kMost || size[d] + before[d] + after[d] > kMost)
+      return "the padded image is longer than numbers of 32 bits count";
   }
   return std::nullopt;
 }

@@ -2,6 +2,8 @@
 #ifndef TENON_STRATEGIES_ONEDNN_OPERANDS_H_
 #define TENON_STRATEGIES_ONEDNN_OPERANDS_H_
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +25,10 @@ std::optional<std::string> RefuseOperands(const ir::CallNode& anchor);
 
 // Refuses steps that do not fit into the library's numbers of 32 bits.
 std::optional<std::string> RefuseSteps(const ops::Ints& steps);
+// Refuses images that are, with their padding, longer along an axis than such numbers count.
+using Extents2D = std::array<std::int64_t, 2>;
+std::optional<std::string> RefusePadded(const Extents2D& size, const Extents2D& before,
+                                        const Extents2D& after);
 
 // Why generated code is taken unless a library is asked for.
 std::optional<std::string> RefuseUnlessAsked(const Group& group);

@@ -99,6 +99,8 @@ std::optional<std::string> RefusePooling(const Group& group) {
   if (layout != "NCHW" && layout != "NHWC")
     return StrCat("it takes the layouts NCHW and NHWC, not ", layout);
   const Pooling pooling = DescribePooling(anchor);
+  if (auto refusal = RefusePadded(pooling.in_size, pooling.pad_before, pooling.pad_after))
+    return refusal;
   if (group.keep_nan && pooling.kind == Pooling::Kind::kMax)
     return "its maximum of a window drops NaN";
   for (std::size_t d = 0; d < 2; ++d) {
@@ -144,8 +146,11 @@ BuildResult BuildSoftmax(const Group& group) {
   const Shape shape = ir::StaticShape(anchor.checked_type, "the result");
   const auto axis = static_cast<std::size_t>(
       ops::NormalAxis(anchor.attrs.As<ops::SoftmaxAttrs>().axis, shape.size()));
+  // The library has no tensors of more than 12 axes. Three say all that it needs.
+  const auto at = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+  const Shape joined = {NumElements({shape.begin(), at}), *at, NumElements({at + 1, shape.end()})};
   const bool logarithm = ops::OpOf(anchor)->name == "nn.log_softmax";
-  return WithArguments(MakeSoftmax({.shape = shape, .axis = axis, .logarithm = logarithm}),
+  return WithArguments(MakeSoftmax({.shape = joined, .axis = 1, .logarithm = logarithm}),
                        Arguments(group, anchor, {}));
 }
 

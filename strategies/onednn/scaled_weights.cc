@@ -57,9 +57,11 @@ const Expr& WithoutCasts(const Expr& e) {
              : e;
 }
 
-// The product that the right operand is, before it is rounded to another type, or null.
+// The product that the right operand is, before it is rounded to another type, or null. One of
+// integers may wrap around, which the library's does not.
 const CallNode* ProductOfScale(const CallNode& product) {
-  return CallOf(WithoutCasts(product.args[1]), ops::Known().multiply);
+  const CallNode* scaled = CallOf(WithoutCasts(product.args[1]), ops::Known().multiply);
+  return scaled != nullptr && ElementsOf(scaled->checked_type).is_float() ? scaled : nullptr;
 }
 
 // The value of an expression of known parameters.

@@ -68,7 +68,9 @@ Epilogue EpilogueOf(const Group& group, ActivationLayout layout) {
 }
 
 std::optional<std::string> RefuseConvolution(const Group& group) {
-  return RefuseWindows<ops::Conv2DAttrs>(group, "OIHW");
+  if (auto refusal = RefuseWindows<ops::Conv2DAttrs>(group, "OIHW")) return refusal;
+  const Convolution conv = DescribeWindows<ops::Conv2DAttrs>(*group.Anchor());
+  return RefusePadded(conv.in_size, conv.pad_before, conv.pad_after);
 }
 
 // Where the data has channels last, the library multiplies and adds in two vectors a cycle and does
@@ -121,7 +123,7 @@ std::optional<std::string> RefuseDeconvolution(const Group& group) {
   const Convolution conv = DescribeDeconvolution(*group.Anchor());
   if (conv.pad_after[0] < 0 || conv.pad_after[1] < 0)
     return "output_padding goes beyond the padding at the end";
-  return std::nullopt;
+  return RefusePadded(conv.out_size, conv.pad_before, conv.pad_after);
 }
 
 BuildResult BuildDeconvolution(const Group& group) {

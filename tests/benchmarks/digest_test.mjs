@@ -10,7 +10,7 @@ import {fileURLToPath} from 'node:url';
 import {missesText, sectionsOf} from '../../benchmarks/page.mjs';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '../..');
-const pages = ['intel-amx', 'amd-zen5', 'amd-zen4', 'amd-zen3', 'amd-zen3-onednn3']
+const pages = ['intel-amx', 'amd-zen5', 'amd-zen4', 'amd-zen3', 'amd-zen5-onednn3', 'amd-zen3-onednn3']
     .map(name => path.join(root, `docs/performance/${name}.md`));
 const section = (id, lines) => `<!-- bench:${id} -->\n\n${lines.join('\n')}\n\n<!-- /bench:${id} -->\n`;
 

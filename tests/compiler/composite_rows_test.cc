@@ -99,6 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"GlobalMax", kImage, "nn.global_max_pool2d(%x)"},
         Row{"Softmax", kRows, "nn.softmax(%x)"},
         Row{"LogSoftmax", kRows, "nn.log_softmax(%x, axis=-1)"},
+        Row{"SoftmaxOfMoreAxesThanTheLibraryHas",
+            "%x: Tensor[(2, 1, 1, 3, 1, 1, 1, 1, 1, 1, 1, 1, 65), float32]", "nn.softmax(%x)"},
         Row{"LayerNorm", kNorm, "nn.layer_norm(%x, %g, %b, epsilon=0.001f)"},
         Row{"LayerNormOfScale", kNorm, "nn.layer_norm(%x, %g, %b, center=False)"},
         Row{"LayerNormOfShift", kNorm, "nn.layer_norm(%x, %g, %b, scale=False)"},

@@ -185,6 +185,11 @@ const NamedText kCases[] = {
     {"QuantisedByChannel",
      "def @main(%x: Tensor[(2, 3, 5), int8], %s: Tensor[(3), float32]) {\n"
      "  qnn.dequantize(%x, exp(%s), cast(multiply(%s, 0f), dtype=\"int8\"), axis=1)\n}"},
+    {"QuantisedByOneScaleOrZeroPointOfSeveral",
+     "def @main(%x: Tensor[(3, 3), float32], %s: Tensor[(3), float32], %z: Tensor[(3), int8]) {\n"
+     "  %0 = qnn.quantize(%x, 0.01f, %z, out_dtype=\"int8\", axis=0);\n"
+     "  %1 = qnn.quantize(%x, exp(%s), cast(7, dtype=\"int8\"), out_dtype=\"int8\", axis=0);\n"
+     "  (%0, qnn.dequantize(%0, 0.01f, %z, axis=0), %1)\n}"},
     {"ResizedImages",
      "def @main(%x: Tensor[(1, 2, 5, 7), float32]) {\n"
      "  (image.resize2d(%x, size=[10, 3]),\n"
@@ -323,6 +328,17 @@ TEST(OnnxRefusalTest, ImagesAndBytesWithoutCounterpartSayWhy) {
   EXPECT_THAT(Refused("def @main(%x: Tensor[(2), float32]) {\n"
                       "  qnn.quantize(%x, 1f, 0, out_dtype=\"int32\")\n}"),
               HasSubstr("qnn.quantize: integers of other than 8 bits"));
+}
+
+TEST(OnnxRefusalTest, TypesThatANodeDoesNotTakeAreNamed) {
+  EXPECT_THAT(Refused("def @main(%x: Tensor[(2), float16]) { isinf(%x) }"),
+              HasSubstr("isinf: an operand of float16, which IsInf does not take in opset 17, "
+                        "cannot be written as ONNX"));
+  EXPECT_THAT(Refused("def @main(%x: Tensor[(1, 1, 4, 4), int8]) {\n"
+                      "  nn.avg_pool2d(%x, pool_size=[2, 2])\n}"),
+              HasSubstr("an operand of int8, which AveragePool does not take"));
+  EXPECT_THAT(Refused("def @main(%x: Tensor[(2), bfloat16]) { rsqrt(sin(%x)) }"),
+              HasSubstr("sin: an operand of bfloat16, which Sin does not take"));
 }
 
 // A file whose batch is then declared open takes all batches.

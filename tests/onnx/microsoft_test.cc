@@ -344,5 +344,14 @@ TEST_F(MicrosoftTest, AnIntegerProductBecomesFloats) {
   ExpectSame();
 }
 
+TEST_F(MicrosoftTest, SeveralScalesOfTheLeftOperandAreRefused) {
+  Bytes("a", {2, 2});
+  Bytes("b", {2, 2});
+  Constant("as", NDArray::FromVector<float>({2}, {1, 100}));
+  Constant("bs", NDArray::Scalar(1.0F));
+  Fused("MatMulIntegerToFloat", {"a", "b", "as", "bs"});
+  EXPECT_THAT(Refusal(), HasSubstr("input 2 has several scales; one is supported"));
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

@@ -169,6 +169,19 @@ TEST(NarrowTypeTest, CastsRoundToTheNearestValueAndTiesToEven) {
   }
 }
 
+// Beside a tie, so near that float32 is on it.
+TEST(NarrowTypeTest, DoublesAreRoundedOnce) {
+  const double tiny = std::ldexp(1, -40);
+  const NDArray x =
+      NDArray::FromVector<double>({8}, {1.0625 + tiny, 1.0625, 1.0625 - tiny, -1.0625 - tiny,
+                                        1.1875 - tiny, 1e300, 1e-300, -kInfinity});
+  Model model(23);
+  model.InputLike("x", x).Output("y");
+  SetInt(model.Node("Cast", {"x"}, {"y"}), "to", 17);  // float8e4m3fn
+  EXPECT_EQ(Computed(model, {{"x", x}})[0].ToVector<float>(),
+            (std::vector<float>{1.125F, 1, 1, -1.125F, 1.125F, 448, 0, -448}));
+}
+
 TEST(NarrowTypeTest, CastsOfIntegersKeepTheirLowBits) {
   const NDArray x = NDArray::FromVector<std::int32_t>({6}, {7, 8, 15, 16, -9, -1});
   const auto as = [&](int type) {

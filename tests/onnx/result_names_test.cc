@@ -142,5 +142,21 @@ TEST(ResultNamesTest, AnAttributeThatIsNoListOfNamesNamesNothing) {
   EXPECT_TRUE(ir::WithResultNames(ir::WithResultNames(module, {"y"}), {}).attrs().empty());
 }
 
+// Values in the file have such names, too, which are not those of the results.
+TEST(ResultNamesTest, AWrittenModelHasThemWhateverItsValuesAreNamed) {
+  Model model;
+  model.Input("x", {1}).Output("v2").Output("v1");
+  model.Node("Add", {"x", "x"}, {"twice"});
+  model.Node("Mul", {"twice", "x"}, {"v2"});
+  model.Node("Sub", {"twice", "x"}, {"v1"});
+  const std::string written = ValueOrThrow(onnx_export::ExportOnnx(ValueOrThrow(Imported(model))));
+  const ir::Module again = ValueOrThrow(Imported(written));
+  EXPECT_EQ(ir::ResultNamesOf(again), (Names{"v2", "v1"}));
+  const auto results =
+      testing_graphs::Outcome(again, {{"x", NDArray::FromVector<float>({1}, {3})}});
+  EXPECT_EQ(results.at(0).ToVector<float>(), std::vector<float>{18});
+  EXPECT_EQ(results.at(1).ToVector<float>(), std::vector<float>{3});
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

@@ -80,6 +80,39 @@ TEST(BindParamsTest, AValueOfAnotherTypeIsRefused) {
             absl::StatusCode::kInvalidArgument);
 }
 
+Module SumOfVariables(const std::string& attrs = "") {
+  return Parse(
+      "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(n), float32], %y: Tensor[(n), "
+      "float32], %z: Tensor[(2*n, m), float32]" +
+      attrs + ") { let %s: Tensor[(n), float32] = add(%x, %y); (%s, %z) }");
+}
+
+// As (3), y still has the extent of x.
+TEST(BindParamsTest, AVariableBecomesTheNumberOfTheValueEverywhere) {
+  const Module module = SumOfVariables(", limits=\"n <= 4, n <= m\"");
+  for (const Module& given : {module, InferType(module)}) {
+    const Module bound =
+        InferType(BindParams(given, "main", {{"x", NDArray::FromVector<float>({3}, {1, 2, 3})}}));
+    ASSERT_EQ(bound.Main().params.size(), 2U);
+    EXPECT_EQ(ir::ToString(bound.Main().params[0].checked_type()), "Tensor[(3), float32]");
+    EXPECT_EQ(ir::ToString(bound.Main().params[1].checked_type()), "Tensor[(6, m), float32]");
+    EXPECT_EQ(bound.Main().attrs.at("limits"), attrs::Value(std::string("3 <= m")));
+  }
+}
+
+TEST(BindParamsTest, ValuesThatSayDifferentNumbersAreRefused) {
+  const NDArray three = NDArray::FromVector<float>({3}, {1, 2, 3});
+  const auto message = [&](const Module& module, const char* name, const NDArray& value) {
+    return ErrorOf([&] { BindParams(module, "main", {{"x", three}, {name, value}}); }).message();
+  };
+  EXPECT_THAT(message(SumOfVariables(), "y", NDArray::Zeros({1}, Float32)),
+              HasSubstr("where its type has n, which is "));
+  EXPECT_THAT(message(SumOfVariables(), "z", NDArray::Zeros({4, 5}, Float32)),
+              HasSubstr("the value of %z has 4 elements where its type has 2*n, which is 6"));
+  EXPECT_THAT(message(SumOfVariables(", limits=\"n <= 2\""), "y", NDArray::Zeros({3}, Float32)),
+              HasSubstr("the values are beyond the limits of @main: n <= 2"));
+}
+
 TEST(BindParamsTest, AParameterThatIsGivenTwiceIsRefused) {
   const Error error = ErrorOf([] {
     BindParams(Sum(), "main", {{"bias", Bias()}, {"bias", Bias()}});

@@ -197,6 +197,16 @@ TEST(InlineAllTest, WhatIsDeclaredInAFunctionsOwnExtentsIsOfEachCall) {
             "(Tensor[(n), float32], Tensor[(m), float32], Tensor[(4), float32])");
 }
 
+TEST(InlineAllTest, WhatAFunctionDeclaresOfItsResultIsStillNeeded) {
+  const ir::Module module = Parse(
+      "def @f(%x: Tensor[(2, n), float32]) -> Tensor[(3), float32] { sum(%x, axis=[0]) }\n"
+      "def @main(%x: Tensor[(2, m), float32], %y: Tensor[(3), float32]) { add(@f(%x), %y) }");
+  const ir::Module inlined = InferType(Inline(module, InlineRule::kAll));
+  const std::vector<ExtentCondition> needs = ConditionsOf(inlined.Main().body);
+  ASSERT_EQ(needs.size(), 1U);
+  EXPECT_EQ(needs[0].ToString(), "m == 3, for sum");
+}
+
 // Neither the stack nor the time of a body for each function on the way is there for this.
 TEST(InlineAllTest, AChainOfAHundredThousandFunctionsIsInlined) {
   constexpr int kFunctions = 100'000;

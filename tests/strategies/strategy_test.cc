@@ -277,6 +277,41 @@ TEST(StrategyRefusalTest, AResultWithoutElementsIsNotForOneDnn) {
               HasSubstr("no, the sum has no terms"));
 }
 
+// A padding and a dilation that each fit, but not together, ended the process.
+TEST(StrategyRefusalTest, PaddedImagesBeyond32BitsAreNotForOneDnn) {
+  const auto explained = [](const char* op, const char* attributes) {
+    return Explanation(Parsed(StrCat("def @main(%x: Tensor[(1, 16, 4, 4), float32], ",
+                                     "%w: Tensor[(16, 16, 3, 3), float32]) { ", op, "(%x, %w, ",
+                                     attributes, ") }")));
+  };
+  for (const char* attributes : {"padding=[4294967296, 1], strides=[2147483647, 1]",
+                                 "padding=[2147483645, 1], strides=[2147483646, 1]",
+                                 "padding=[1500000000, 1], dilation=[1500000000, 1]"})
+    EXPECT_THAT(explained("nn.conv2d", attributes), HasSubstr("onednn: no, the padded image is"));
+  EXPECT_THAT(explained("nn.conv2d_transpose", "padding=[1500000000, 1], dilation=[1500000000, 1]"),
+              HasSubstr("onednn: no, the padded image is"));
+}
+
+// oneDNN 3.7 ends the process while it plans some of these on CPUs with AVX-512.
+TEST(StrategyRefusalTest, ConvolutionsOfEveryPairOfChannelsAreCompiled) {
+  for (const auto& [in, out] :
+       {std::pair(1024, 2048), std::pair(1024, 512), std::pair(256, 1024), std::pair(512, 1024),
+        std::pair(512, 2048), std::pair(1024, 2040)}) {
+    for (const bool nhwc : {false, true}) {
+      const std::string image = nhwc ? StrCat("1, 3, 3, ", in) : StrCat("1, ", in, ", 3, 3");
+      const ir::Module module = Parsed(
+          StrCat("def @main(%x: Tensor[(", image, "), float32], %w: Tensor[(", out, ", ", in,
+                 ", 1, 1), float32]) { nn.relu(nn.conv2d(%x, %w, strides=[2, 2], channels=", out,
+                 ", kernel_size=[1, 1], data_layout=\"", nhwc ? "NHWC" : "NCHW", "\")) }"));
+      const runtime::Inputs inputs = RandomInputs(module, 1);
+      const std::vector<NDArray> expected =
+          Outcome(module, inputs, {.library = LibraryChoice::kTe});
+      for (const LibraryChoice library : {LibraryChoice::kAuto, LibraryChoice::kLibrary})
+        ExpectClose(Outcome(module, inputs, {.library = library}), expected);
+    }
+  }
+}
+
 TEST(StrategyRefusalTest, ABroadcastFirstOperandIsNotForOneDnn) {
   EXPECT_THAT(Explanation(Parsed("def @main(%a: Tensor[(1, 5, 7), float32], "
                                  "%b: Tensor[(3, 7, 4), float32]) { nn.batch_matmul(%a, %b) }")),
@@ -483,6 +518,54 @@ TEST(EpilogueEdgeTest, ConstantsWhoseProductFloat32DoesNotHoldStayApart) {
       ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary}),
                   Interpreted(module, inputs));
     }
+  }
+}
+
+// A large number that is added and taken off again rounds to its steps: a quantiser.
+TEST(EpilogueEdgeTest, ConstantsThatCancelStayApart) {
+  for (const char* rest : {"subtract(add(%0, 12582912f), 12582912f)",
+                           "multiply(subtract(add(%0, 12582912f), 12582912f), 0.3f)",
+                           "add(divide(subtract(add(%0, 12582912f), 12582912f), 7f), 2f)",
+                           "subtract(add(add(%0, 0.375f), 12582912f), 12582912f)",
+                           "subtract(add(multiply(%0, 3f), 12582912f), 12582912f)",
+                           "subtract(multiply(add(%0, 12582912f), 0.25f), 3145728f)"}) {
+    SCOPED_TRACE(rest);
+    for (const ir::Module& module : {ConvThen(rest), DenseThen(rest)}) {
+      runtime::Inputs inputs = RandomInputs(module, 3);
+      // Quarters, whose products and sums are exact and whose halves no order of terms moves.
+      for (const char* name : {"x", "w"}) {
+        NDArray& operand = inputs.at(name);
+        for (std::int64_t i = 0; i < operand.size(); ++i)
+          operand.data<float>()[i] = static_cast<float>(i * 7 % 9 - 4) / 4;
+      }
+      ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary}),
+                  Interpreted(module, inputs));
+    }
+  }
+}
+
+// Its values lie along another axis than the channels.
+TEST(EpilogueEdgeTest, WhatGivesASumMoreAxesIsNoBias) {
+  const char* const body =
+      "(%x: Tensor[(8, 17), float32], %w: Tensor[(8, 17), float32], "
+      "%b: Tensor[(1, 8, 1), float32]";
+  const char* const sum = "{ add(nn.dense(%x, %w), %b) }";
+  const ir::Module plain = Parsed(StrCat("def @main", body, ") ", sum));
+  const ir::Module composite = Parsed(StrCat("def @sum", body, ", Composite=\"dnnl.dense_add\") ",
+                                             sum, " def @main", body, ") { @sum(%x, %w, %b) }"));
+  const runtime::Inputs inputs = RandomInputs(plain, 3);
+  ExpectClose(Outcome(composite, inputs), Interpreted(plain, inputs));
+}
+
+TEST(EpilogueEdgeTest, MoreOperatorsThanAPrimitiveTakesAreGenerated) {
+  std::string rest;
+  for (int i = 0; i < 36; ++i)
+    StrAppend(&rest, "%", i + 1, i % 2 == 0 ? " = sigmoid(%" : " = tanh(%", i, ");\n");
+  for (const ir::Module& module :
+       {ConvThen(StrCat(rest, "nn.relu(%36)")), DenseThen(StrCat(rest, "nn.relu(%36)"))}) {
+    const runtime::Inputs inputs = RandomInputs(module, 3);
+    ExpectClose(Outcome(module, inputs, {.library = LibraryChoice::kLibrary}),
+                Interpreted(module, inputs));
   }
 }
 

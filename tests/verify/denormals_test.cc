@@ -50,6 +50,35 @@ TEST(DenormalsTest, WhatIsMovedKeepsItsBits) {
                NDArray::Scalar(bits));
 }
 
+// A conversion would set the bit that says that a NaN does not signal.
+TEST(MovedValuesTest, NaNsThatSignalKeepTheirBits) {
+  struct Case {
+    const char *number, *bits, *type;
+    NDArray value;
+  };
+  const Case cases[] = {
+      {"2141192193", "int32", "float32", NDArray::Scalar<std::int32_t>(0x7FA00001)},
+      {"-6291455", "int32", "float32", NDArray::Scalar<std::int32_t>(-6291455)},
+      {"32001i16", "int16", "float16", NDArray::Scalar<std::int16_t>(0x7D01)},
+      {"32641i16", "int16", "bfloat16", NDArray::Scalar<std::int16_t>(0x7F81)}};
+  for (const auto& [number, bits, type, value] : cases) {
+    const auto moved = [&](const char* x) {
+      return Parse(StrCat("def @main(%x: ", bits, ", %zero: ", bits,
+                          ") { subtract(reinterpret(reinterpret(", x, ", dtype=\"", type,
+                          "\"), dtype=\"", bits, "\"), %zero) }"));
+    };
+    const NDArray zero = NDArray::Zeros({}, value.dtype());
+    for (const ir::Module& module : {moved("%x"), moved(number)}) {
+      for (const int level : {0, 3}) {
+        const auto results =
+            ValueOrThrow(Compile(module, {.opt_level = level})).Run({{"x", value}, {"zero", zero}});
+        EXPECT_TRUE(ValueOrThrow(results)[0].SameBytes(value)) << number << ", level " << level;
+      }
+      EXPECT_TRUE(VerifyModel(module, {{"x", value}, {"zero", zero}}).ok()) << number;
+    }
+  }
+}
+
 // 1 / 0 tells zeros apart, and the sign of a zero that a sum gives is open.
 TEST(NudgeTest, ZerosOfSumsHaveEitherSign) {
   const ir::Module module = passes::InferType(

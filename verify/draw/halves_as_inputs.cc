@@ -24,7 +24,7 @@ std::optional<ModelOfInputs> HalvesAsInputs(onnx::ModelProto model, const ir::Mo
   runtime::Inputs named;
   onnx_import::ImportOptions options{.evaluate = strategies::EvaluateCall};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::string& name = ir::Var(module.Main().params[i]).name();
+    const std::string name = ir::Var(module.Main().params[i]).name();
     named[name] = inputs[i];
     options.shapes[name] = inputs[i].shape();
   }

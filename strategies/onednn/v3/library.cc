@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "tenon/strategies/onednn/facts.h"
@@ -21,6 +23,37 @@ Chosen Windows(const WindowsCase& c, const dnnl::primitive_attr& attr, const dnn
                                                   c.weights, c.bias, c.result, c.strides,
                                                   c.dilation, c.pad_before, c.pad_after, attr);
   return ChosenOf<Primitive>(chosen);
+}
+
+// Whether the library divides by 0 while it plans the convolution, which ends the process. oneDNN
+// 3.7.2 (est_eff_1x1 in its jit_brgemm_conv_utils.cpp) counts blocks of tiles, which only CPUs with
+// AMX have, for five pairs of channels: ResNet-50 has four of them. For blocked images it takes
+// other code first. A transposed convolution may be planned as the
+// gradient of another one, whose channels are the other way round.
+bool PlansByNoTiles(const WindowsCase& c) {
+  using Pair = std::pair<dnnl::memory::dim, dnnl::memory::dim>;
+  constexpr Pair kPairs[] = {{1024, 2048}, {1024, 512}, {256, 1024}, {512, 1024}, {512, 2048}};
+  // Their numbers are sets of bits.
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto has = [&](dnnl::cpu_isa part) {
+    return (isa & static_cast<unsigned>(part)) == static_cast<unsigned>(part);
+  };
+  const bool is_wide = c.source.get_data_type() == dnnl::memory::data_type::f32;
+  if (!has(dnnl::cpu_isa::avx512_core) || (!is_wide && has(dnnl::cpu_isa::avx512_core_amx)))
+    return false;
+  const bool is_blocked = c.source.get_format_kind() == dnnl::memory::format_kind::blocked &&
+                          c.source.get_inner_nblks() > 0;
+  if (is_blocked && !c.transposed) return false;
+  // Of each group, the result's channels, the source's and the taps of the window.
+  dnnl::memory::dims dims = c.weights.get_dims();
+  if (dims.size() > c.source.get_dims().size()) dims.erase(dims.begin());
+  if (std::any_of(dims.begin() + 2, dims.end(), [](auto taps) { return taps != 1; })) return false;
+  // Channels are filled up to whole vectors.
+  const auto filled = [](dnnl::memory::dim channels) { return (channels + 15) / 16 * 16; };
+  const Pair given(filled(dims[1]), filled(dims[0])), back(given.second, given.first);
+  return std::any_of(std::begin(kPairs), std::end(kPairs), [&](const Pair& pair) {
+    return pair == given || (c.transposed && pair == back);
+  });
 }
 
 // How far each index of an axis moves an element. In a layout of blocks the place of an element is
@@ -94,6 +127,8 @@ void ScaleWeightsBy(std::int64_t block, bool as_bfloats, Attr* attr) {
 
 Chosen ChooseWindows(const WindowsCase& windows, const dnnl::primitive_attr& attr,
                      const dnnl::engine& engine) {
+  if (PlansByNoTiles(windows))
+    throw dnnl::error(dnnl_unimplemented, "the library divides by 0 for these channels");
   return windows.transposed ? Windows<dnnl::deconvolution_forward>(windows, attr, engine)
                             : Windows<dnnl::convolution_forward>(windows, attr, engine);
 }

@@ -458,6 +458,31 @@ TEST(ProgramTest, NeedsOfAnotherFormAreRefusedInWords) {
   EXPECT_THAT(refusal(R"(["(", "=", "3", "exp"])"), HasSubstr("("));
 }
 
+// The function stands in the place of its call, and a division by three numbers in that of the
+// operator. It would take one column.
+TEST(ProgramTest, WhatFunctionsNeedIsNeededBesideAnIf) {
+  const auto message = [](const std::string& body) {
+    const Executable exe = ValueOrThrow(Compile(Parsed(
+        StrCat("def @f(%x: Tensor[(", body.starts_with("add") ? "n" : "3",
+               "), float32], %y: Tensor[(2, n), float32]) -> Tensor[(2, n), float32] { ", body,
+               " }\ndef @main(%c: bool, %a: Tensor[(3), float32], %b: Tensor[(2, m), float32]) {\n"
+               "  %0 = @f(%a, %b); if (%c) { exp(%0) } else { %0 } }"))));
+    return std::string(exe.Run({{"c", NDArray::Scalar(true)},
+                                {"a", Vector({1, 2, 3})},
+                                {"b", NDArray::FromVector<float>({2, 1}, {1, 2})}})
+                           .status()
+                           .message());
+  };
+  const std::string quantized =
+      "cast(qnn.quantize(%y, %x, 0, out_dtype=\"int8\", axis=1), dtype=\"float32\")";
+  EXPECT_THAT(message(quantized), HasSubstr("3 == m, for qnn.quantize"));
+  EXPECT_THAT(message("add(%x, %y)"), HasSubstr("m == 3, for %b"));
+  // A function whose calls stay is asked when it is called.
+  EXPECT_THAT(message(StrCat("%1 = ", quantized,
+                             "; if (less(sum(%1), -1000f)) { @f(%x, %1) } else { %1 }")),
+              HasSubstr("3 == n, for qnn.quantize"));
+}
+
 TEST(ProgramTest, LoweringIsRefusedInWords) {
   EXPECT_THAT(std::string(Lower(Parsed(kLoop)).status().message()),
               HasSubstr("a module with control flow has no single plan"));

@@ -273,6 +273,13 @@ TEST(SymbolicErrorTest, WhatTheModuleNeedsIsNeededAfterPassesToo) {
                       "def @main(%x: Tensor[(n, 4), float32]) { @f(%x) }",
                       {{"x", Ones({8, 4})}}),
               HasSubstr("n == 4, for "));
+  // Functions that are called need what they need inside, too.
+  EXPECT_THAT(message("def @f(%p: Tensor[(2, k), int8], %g: Tensor[(3), float32]) {"
+                      "  qnn.dequantize(%p, %g, 0, axis=1) }\n"
+                      "def @main(%x: Tensor[(2, n), int8], %g: Tensor[(3), float32]) {"
+                      "  @f(%x, %g) }",
+                      {{"x", NDArray::Zeros({2, 1}, Int8)}, {"g", Ones({3})}}),
+              HasSubstr("the model needs 3 == n, for qnn.dequantize; here n = 1"));
 }
 
 // Once a product with five numbers is known to have five columns, so has the weight.

@@ -192,6 +192,18 @@ TEST(CSourceTest, NumbersOf64BitsKeepThemAmongLiterals) {
   comparison.Check();
 }
 
+// gcc takes no turn of a loop that a signed sum would overflow in.
+TEST(CSourceTest, IndicesOfAVectorThatAreDataWrapAround) {
+  const Tensor out = te::Compute(
+      {Expr(4), Expr(16)}, [](Var i, Var j) { return i * 8 + j * (std::int64_t{1} << 62) < i * 8; },
+      "out");
+  Schedule s(out);
+  s[out].Vectorize(out.axis(1));
+  CComparison comparison;
+  comparison.Add(schedule::Lower(s, {out}, "wraps"), {NDArray::Zeros({4, 16}, Bool)});
+  comparison.Check();
+}
+
 // Half a place of bfloat16 and a little, which float32 and float64 would round away first.
 TEST(CSourceTest, IntegersAreRoundedOnceToBfloat16) {
   CComparison comparison;

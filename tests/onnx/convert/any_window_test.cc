@@ -282,5 +282,18 @@ TEST(AnyWindowTest, PaddingOfItsOwnLeavesNoWindowForCeilMode) {
   }
 }
 
+// Since opset 20, a signal needs no batch.
+TEST(AnyWindowTest, ASignalAloneIsTransformed) {
+  Model alone(20), in_batch(20);
+  alone.Input("x", {5, 2}).Output("y").Node("DFT", {"x"}, {"y"});
+  in_batch.Input("x", {1, 5, 2}).Output("y").Node("DFT", {"x"}, {"y"});
+  const std::vector<float> values = {1, 2, -3, 4, 0, 5, 7, -1, 2, 2};
+  const NDArray y = Computed(alone, {{"x", NDArray::FromVector({5, 2}, values)}})[0];
+  EXPECT_EQ(y.shape(), (Shape{5, 2}));
+  EXPECT_EQ(
+      y.ToVector<float>(),
+      Computed(in_batch, {{"x", NDArray::FromVector({1, 5, 2}, values)}})[0].ToVector<float>());
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

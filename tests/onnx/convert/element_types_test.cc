@@ -171,6 +171,57 @@ TEST(ElementTypesTest, FractionsOfIntegersAreRefused) {
       ElementsAre(13, 18, 27, 40));
 }
 
+TEST(ElementTypesTest, FactorsThatATypeDoesNotHoldAreRefused) {
+  Model model(13);
+  model.Input("a", {1, 2}, TensorProto::UINT32).Input("b", {2, 1}, TensorProto::UINT32);
+  SetFloat(model.Output("y").Node("Gemm", {"a", "b"}, {"y"}), "alpha", -1);
+  EXPECT_THAT(MessageOf(Imported(model), kInvalid),
+              HasSubstr("the attribute alpha is -1, which is not a value of uint32"));
+}
+
+// The power of an input by an exponent that is another.
+NDArray Power(const NDArray& base, const NDArray& exponent) {
+  Model model(15);
+  model.InputLike("x", base).InputLike("e", exponent).Output("y").Node("Pow", {"x", "e"}, {"y"});
+  return Computed(model, {{"x", base}, {"e", exponent}})[0];
+}
+
+// Half the way to the next one, an odd exponent would become an even one.
+TEST(ElementTypesTest, AnExponentThatTheTypeOfItsBaseDoesNotHoldIsNotRounded) {
+  const NDArray minus_one = Halves({1}, [](std::int64_t) { return -1.0F; });
+  const NDArray of_halves = Power(minus_one, NDArray::FromVector<std::int32_t>({1}, {2049}));
+  EXPECT_EQ(of_halves.dtype(), Float16);
+  EXPECT_EQ(ValueAt(of_halves, 0), -1);
+  EXPECT_EQ(ValueAt(Power(NDArray::FromVector<float>({1}, {-1}),
+                          NDArray::FromVector<std::int64_t>({1}, {16777217})),
+                    0),
+            -1);
+  const NDArray hundred = Halves({1}, [](std::int64_t) { return 100.0F; });
+  EXPECT_EQ(ValueAt(Power(hundred, NDArray::FromVector<float>({1}, {2.0007F})), 0), 10032);
+}
+
+TEST(ElementTypesTest, AnExponentOfTheModelMayHaveAnyType) {
+  for (const std::int64_t exponent : {2, 2049}) {
+    Model model(15);
+    const NDArray x = Halves({2}, [](std::int64_t i) { return i == 0 ? -1.0F : 1.0F; });
+    model.InputLike("x", x).Output("y").Integers("e", {exponent}).Node("Pow", {"x", "e"}, {"y"});
+    const NDArray y = Computed(model, {{"x", x}})[0];
+    EXPECT_EQ(ValueAt(y, 0), exponent % 2 == 0 ? 1 : -1) << exponent;
+    EXPECT_EQ(ValueAt(y, 1), 1) << exponent;
+  }
+}
+
+TEST(ElementTypesTest, HalvesAreQuantisedByAScaleOfFloatsInFloats) {
+  Model model(23);
+  const NDArray x = Halves({2}, [](std::int64_t i) { return i == 0 ? 1.0F : 0.5F; });
+  model.InputLike("x", x).Output("y").Constant("scale", NDArray::Scalar(3e-5F));
+  model.Initializer("zero", NDArray::Scalar<std::uint16_t>(0));
+  model.Node("QuantizeLinear", {"x", "scale", "zero"}, {"y"});
+  const NDArray y = Computed(model, {{"x", x}})[0];
+  EXPECT_EQ(ValueAt(y, 0), 33333);
+  EXPECT_EQ(ValueAt(y, 1), 16667);
+}
+
 std::vector<float> OneHot(int opset) {
   Model model(opset);
   model.Input("x", {3}, TensorProto::INT64).Output("y");
@@ -184,6 +235,16 @@ std::vector<float> OneHot(int opset) {
 TEST(ElementTypesTest, NegativeIndicesCountFromTheEndSinceOpset11) {
   EXPECT_THAT(OneHot(9), ElementsAre(0, 0, 1, 0, 0, 0));
   EXPECT_THAT(OneHot(11), ElementsAre(0, 1, 1, 0, 0, 0));
+}
+
+TEST(ElementTypesTest, AnIndexBeyondInt64IsNoneFromTheEnd) {
+  const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+  const NDArray x = NDArray::FromVector<std::uint64_t>({3}, {last, 1, last / 2 + 1});
+  Model model(11);
+  model.InputLike("x", x).Output("y").Initializer("depth", NDArray::Scalar<std::int64_t>(2));
+  model.Constant("values", NDArray::FromVector<float>({2}, {0, 1}));
+  model.Node("OneHot", {"x", "depth", "values"}, {"y"});
+  EXPECT_THAT(Computed(model, {{"x", x}})[0].ToVector<float>(), ElementsAre(0, 0, 0, 1, 0, 0));
 }
 
 // --- nodes of halves, which end at 65504
@@ -208,6 +269,16 @@ TEST(ElementTypesTest, WhatANodeOfHalvesHasWithinIsNotRounded) {
   EXPECT_NEAR(FirstOfHalves("Softplus", {1}, {-9}), 1.234e-4, 4e-7);
   EXPECT_NEAR(FirstOfHalves("Mish", {1}, {-6}), -0.014854, 3e-5);
   EXPECT_NEAR(FirstOfHalves("Gelu", {1}, {-3}), -0.00405, 1e-5);
+}
+
+// 300 * 300 is no half; times 0.001 it is.
+TEST(ElementTypesTest, ASumOfProductsOfThreeHalvesIsRoundedOnce) {
+  Model model(12);
+  const NDArray x = Halves({2}, [](std::int64_t i) { return i == 0 ? 300.0F : 1.0F; }),
+                small = Halves({2}, [](std::int64_t i) { return i == 0 ? 0.001F : 1.0F; });
+  model.InputLike("x", x).InputLike("s", small).Output("y");
+  SetString(model.Node("Einsum", {"x", "x", "s"}, {"y"}), "equation", "i,i,i->");
+  EXPECT_NEAR(ValueAt(Computed(model, {{"x", x}, {"s", small}})[0], 0), 91, 0.1);
 }
 
 TEST(ElementTypesTest, LossesOfManyHalvesAreAddedUpInFloats) {
@@ -286,6 +357,24 @@ TEST(ElementTypesTest, IntegersOfABlockNeedNotBeHalves) {
   EXPECT_EQ(y.dtype(), Float16);
   EXPECT_NEAR(ValueAt(y, 0), 65.56, 0.04);
   EXPECT_NEAR(ValueAt(y, 1), 4.1007, 0.002);
+}
+
+// The products are 64 * 3600 = 230400, and a part of them.
+TEST(ElementTypesTest, AFusedProductOfHalvesIsScaledBeforeItIsRounded) {
+  for (const Shape& batch : {Shape{}, Shape{3}}) {
+    Model model(17);
+    Shape rows = batch, columns = batch;
+    rows.insert(rows.end(), {2, 64});
+    columns.insert(columns.end(), {64, 2});
+    const NDArray a = Halves(rows, [](std::int64_t) { return 60.0F; }),
+                  b = Halves(columns, [](std::int64_t) { return 60.0F; });
+    model.InputLike("a", a).InputLike("b", b).Output("y");
+    NodeProto& node = model.Node("FusedMatMul", {"a", "b"}, {"y"}, "", "com.microsoft");
+    SetFloat(node, "alpha", 0.125F);
+    const NDArray y = Computed(model, {{"a", a}, {"b", b}})[0];
+    EXPECT_EQ(y.dtype(), Float16);
+    EXPECT_EQ(ValueAt(y, 0), 28800) << batch.size();
+  }
 }
 
 }  // namespace

@@ -76,5 +76,49 @@ TEST(MatMulIntegerRefusalTest, ZeroPointsOfRowsAreForMatrices) {
               HasSubstr("a zero point for each row is supported where both operands are matrices"));
 }
 
+// --- convolutions along one axis
+
+// With the extents and attributes of one spatial axis, or of two of which the first has one
+// element.
+Model ConvOfBytes(bool is_line, const char* type) {
+  const auto extents = [&](Shape shape) {
+    if (!is_line) shape.insert(shape.end() - 1, 1);
+    return shape;
+  };
+  const auto along = [&](std::int64_t first, std::int64_t value) {
+    return is_line ? Ints{value} : Ints{first, value};
+  };
+  Model model;
+  const Shape x = extents({2, 4, 9}), w = extents({6, 2, 3});
+  model.Input("x", x, TensorProto::UINT8).Output("y");
+  model.Constant("w", NDArray::FromVector(w, Bytes(NumElements(w), 5)));
+  model.Constant("xz", NDArray::Scalar<std::uint8_t>(7));
+  model.Constant("wz", NDArray::FromVector({6}, Bytes(6, 40)));
+  model.Constant("s", NDArray::Scalar(0.01F));
+  Names inputs = {"x", "w", "xz", "wz"};
+  if (std::string(type) == "QLinearConv") {
+    inputs = {"x", "s", "xz", "w", "s", "wz", "s", "xz", "bias"};
+    model.Initializer("bias", NDArray::FromVector<std::int32_t>({6}, {100, -3000, 5, 0, 70000, 1}));
+  }
+  NodeProto& node = model.Node(type, inputs, {"y"}, "conv");
+  SetInt(node, "group", 2);
+  SetInts(node, "strides", along(1, 2));
+  SetInts(node, "dilations", along(1, 2));
+  SetInts(node, "pads", is_line ? Ints{3, 1} : Ints{0, 3, 0, 1});
+  return model;
+}
+
+TEST(IntegerConvTest, AConvolutionOfALineIsThatOfAnImageOfOneRow) {
+  const std::vector<std::uint8_t> x = Bytes(2 * 4 * 9, 17);
+  for (const char* type : {"ConvInteger", "QLinearConv"}) {
+    const NDArray line =
+        Computed(ConvOfBytes(true, type), {{"x", NDArray::FromVector({2, 4, 9}, x)}})[0];
+    const NDArray row =
+        Computed(ConvOfBytes(false, type), {{"x", NDArray::FromVector({2, 4, 1, 9}, x)}})[0];
+    EXPECT_EQ(line.shape(), (Shape{2, 6, 5})) << type;
+    EXPECT_TRUE(line.SameBytes(row.Reshape({2, 6, 5}))) << type;
+  }
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

@@ -35,5 +35,23 @@ TEST(ResizeByValuesTest, PlacesJustBesideAWholeNumberAreThatNumber) {
   }
 }
 
+// The picture is the one of the standard's test of Resize in opset 10.
+TEST(ResizeByValuesTest, InOpset10AnAxisThatShrinksTakesTheNextElement) {
+  const NDArray x = NDArray::FromVector<float>({1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const std::pair<std::vector<float>, std::vector<float>> cases[] = {
+      {{1, 1, 0.6F, 0.6F}, {1, 3}},
+      {{1, 1, 1.5F, 0.6F}, {1, 3, 1, 3, 5, 7}},
+      {{1, 1, 0.5F, 1.5F}, {1, 1, 2, 3, 3, 4}}};
+  for (const auto& [scales, wanted] : cases) {
+    const NDArray given = NDArray::FromVector<float>({4}, scales);
+    Model known(10), of_run(10);
+    known.Input("x", {1, 1, 2, 4}).Output("y").Constant("scales", given);
+    of_run.Input("x", {1, 1, 2, 4}).Output("y").InputLike("scales", given);
+    for (Model* model : {&known, &of_run}) model->Node("Resize", {"x", "scales"}, {"y"});
+    EXPECT_EQ(Computed(known, {{"x", x}})[0].ToVector<float>(), wanted);
+    EXPECT_EQ(Computed(of_run, {{"x", x}, {"scales", given}})[0].ToVector<float>(), wanted);
+  }
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import

@@ -90,6 +90,12 @@ INSTANTIATE_TEST_SUITE_P(
         PassCase{"NegativeThroughRelu", kConv, "nn.conv2d(nn.relu(multiply(%x, -2f)), %w)"},
         PassCase{"ZeroThroughAdd", kConv, "nn.conv2d(add(multiply(%x, 0f), %s), %w)"},
         PassCase{"DenormalThroughAdd", kConv, "nn.conv2d(add(multiply(%x, 1e-40f), %s), %w)"},
+        // 1e10 / 1e-30 is no number of float32.
+        PassCase{"TooSmallThroughAdd", kConv,
+                 "nn.conv2d(add(multiply(%x, 1e-30f), 10000000000f), %w)"},
+        PassCase{"ThroughAddOfALargeShift", kConv,
+                 "nn.conv2d(add(multiply(%x, 1e-10f), 1e30f), %w)"},
+        PassCase{"TooLarge", kConv, "nn.conv2d(multiply(%x, 1e30f), %w)"},
         PassCase{"AnotherAxis",
                  "%x: Tensor[(1, 3, 5, 5), float32], "
                  "%w: Tensor[(4, 3, 1, 1), float32], %s: Tensor[(5), float32]",
@@ -105,6 +111,17 @@ INSTANTIATE_TEST_SUITE_P(
         PassCase{"TheWeight", kConv, "nn.conv2d(%x, multiply(%w, 2f))"},
         PassCase{"NoConvolution", kConv, "exp(multiply(%x, 2f))"}),
     [](const auto& info) { return info.param.name; });
+
+// Their product is 0 in float32, by which the shift would be divided.
+TEST(ForwardFoldScaleAxisTest, ScalesAreJoinedWhileTheirProductIsNotTooSmall) {
+  const ir::Module before = WithConstants(
+      kConv,
+      "nn.conv2d(add(multiply(multiply(multiply(multiply(%x, 1e-12f), 1e-12f), 1e-12f), 1e-12f), "
+      "%s), %w)");
+  const ir::Module after = ForwardFoldScaleAxis(before);
+  EXPECT_NE(after, before);
+  ExpectSameValues(before, after);
+}
 
 }  // namespace
 }  // namespace tenon::passes

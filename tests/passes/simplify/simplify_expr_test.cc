@@ -254,6 +254,14 @@ TEST(SimplifyExprTest, DenormalFactorsStay) {
   }
 }
 
+// Kernels take each of the constants for 0, or what is left of them.
+TEST(SimplifyExprTest, DenormalSummandsStay) {
+  for (const char* body : {"add(add(%x, 8e-39f), 8e-39f)", "subtract(add(%x, 2e-38f), 1.5e-38f)"}) {
+    const Module before = WithConstants("%x: Tensor[(4), float32]", body);
+    EXPECT_EQ(SimplifyExpr(before), before) << body;
+  }
+}
+
 TEST(SimplifyExprTest, AChainOfAnyLengthJoins) {
   const Module after = SimplifyExpr(WithConstants(
       "%x: Tensor[(2), int32]", LongChain("add(%x, 1)", "add", "1", 30000) + "%last"));

@@ -155,6 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
               "multiply(cast(subtract(%q, %z), dtype=\"float32\"), %s)", kProduct, true},
         Graph{"BytesWhoseSignIsDropped", "5, 64", "64, 19", "int8", "19", "1",
               "multiply(cast(cast(%q, dtype=\"uint8\"), dtype=\"float32\"), %s)", kProduct, true},
+        Graph{"ProductsThatWrapAround", "5, 64", "64, 19", "int8", "19", "19", "multiply(%q, %z)",
+              kProduct, true},
         Graph{"Blocks", "5, 128", "128, 19", "int8", "4, 19", "1",
               "multiply(cast(%q, dtype=\"float32\"), repeat(%s, repeats=32, axis=0))", kProduct},
         Graph{"BlocksOfOneRow", "1, 128", "128, 19", "int8", "4, 19", "1",
