@@ -84,7 +84,9 @@ class Folder {
       const ScaleMessage* below = Of(call.args[0]);
       const auto axis = static_cast<std::size_t>(
           ops::NormalAxis(call.attrs.As<ops::BiasAddAttrs>().axis, result->shape.size()));
-      if (below == nullptr || below->axes != std::vector<std::size_t>{axis}) return std::nullopt;
+      if (below == nullptr || below->axes != std::vector<std::size_t>{axis} ||
+          !MayScale(call.args[1]))
+        return std::nullopt;
       return *below;
     }
     if (call.callee == known.add || call.callee == known.subtract) return MessageOfSum(e, call);
@@ -106,7 +108,8 @@ class Folder {
     for (std::size_t i = 0; i < 2; ++i) {
       const ScaleMessage* one = i == 0 ? left : right;
       if (one == nullptr || !ir::Equal(call.args[i].checked_type(), call.checked_type) ||
-          !ReadAxisScale(call.args[1 - i], call.checked_type, one->axes))
+          !ReadAxisScale(call.args[1 - i], call.checked_type, one->axes) ||
+          !MayScale(call.args[1 - i]))
         continue;
       takers_[e] = {i == 0, i == 1};
       return *one;

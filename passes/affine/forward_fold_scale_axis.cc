@@ -111,7 +111,7 @@ class Folder {
     if (call.args[0] == call.args[1] ||
         !ir::Equal(call.args[i].checked_type(), call.checked_type) ||
         !ReadAxisScale(call.args[1 - i], call.checked_type, above->axes) ||
-        (is_sum && !MayDivide(call.args[1 - i])))
+        (is_sum && !MayScale(call.args[1 - i])))
       return std::nullopt;
     // If both operands could take it, the first does.
     if (i == 1 && ir::Equal(call.args[0].checked_type(), call.checked_type) &&

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tenon/ops/builders.h"
+#include "tenon/passes/simplify/constant_arithmetic.h"
 
 namespace tenon::passes {
 namespace {
@@ -51,9 +52,10 @@ std::optional<Magnitudes> MagnitudesOf(const Expr& e) {
   return std::nullopt;
 }
 
-bool MayDivide(const Expr& shift) {
+bool MayScale(const Expr& shift) {
   const std::optional<Magnitudes> magnitudes = MagnitudesOf(shift);
-  return !magnitudes || magnitudes->AreWithin(0x1p80);
+  return !magnitudes ||
+         (magnitudes->AreWithin(0x1p80) && !RoundsSums(shift.As<ir::ConstantNode>()->data));
 }
 
 std::optional<AxisScale> ReadAxisScale(const Expr& e, const ir::Type& type,

@@ -48,9 +48,9 @@ struct AxisScale {
   // become infinite or zero, although no result does.
   bool MayFold() const { return !magnitudes || magnitudes->AreWithin(0x1p40); }
 };
-// Whether a shift stays a normal number when it is divided by a scale that may fold, as far as it
-// is known.
-bool MayDivide(const ir::Expr& shift);
+// Whether a shift stays a normal number when it is multiplied or divided by a scale that may fold,
+// and does not round what it is added to (RoundsSums), as far as it is known.
+bool MayScale(const ir::Expr& shift);
 
 // `e` as a scale of a value of `type` along the axes, when its elements differ only along these.
 // Requires a checked type; squeezes the other axes away.

@@ -84,7 +84,23 @@ std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray&
       }
     }
   });
-  return known && is_good && !sums.Cancel() ? std::optional(result) : std::nullopt;
+  if (!known || !is_good || sums.Cancel()) return std::nullopt;
+  const bool rounds = !sums.is_exact() && (RoundsSums(a) || RoundsSums(b));
+  return rounds ? std::nullopt : std::optional(result);
+}
+
+bool RoundsSums(const NDArray& constant) {
+  if (constant.dtype() != Float32 && constant.dtype() != Float64) return false;
+  const double least = LeastRounding(constant.dtype());
+  bool has_large = false, has_small = false;
+  WithType(constant.dtype(), [&]<typename T>(const T*) {
+    for (std::int64_t i = 0; i < constant.size() && !has_small; ++i) {
+      const double magnitude = std::fabs(static_cast<double>(constant.data<T>()[i]));
+      has_large |= magnitude >= least;
+      has_small |= magnitude > 0 && magnitude < least;
+    }
+  });
+  return has_large && !has_small;
 }
 
 bool IsFilledWith(const NDArray& array, double value) {

@@ -16,7 +16,7 @@ enum class Arithmetic { kAdd, kSubtract, kMultiply };
 // calculated in double precision and rounded once. Nothing for other shapes and element types. Also
 // nothing if a result is not finite (with inf the order counts: (x - 1) * inf is not x * inf -
 // inf), if a constant or a result is denormal, if nonzero factors give 0, or if constants cancel
-// (SumsOfConstants).
+// (SumsOfConstants) or are added to one that rounds sums, and rounded by it.
 std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray& b);
 
 // Sums of floating constants that would turn x + a + b into x + (a + b), element by element. Adding
@@ -25,23 +25,37 @@ std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray&
 // first.
 class SumsOfConstants {
  public:
-  explicit SumsOfConstants(DataType dtype) : min_ratio_(dtype == Float64 ? 0x1p-26 : 0x1p-12) {}
+  explicit SumsOfConstants(DataType dtype) : is_double_(dtype == Float64) {}
 
   void Add(double a, double b) {
-    const double larger = std::max(std::fabs(a), std::fabs(b));
-    const double smaller = std::min(std::fabs(a), std::fabs(b));
-    // The last digits of the larger one are all that it has in common with the smaller one.
-    const bool is_lost = smaller > 0 && smaller < larger * min_ratio_ * min_ratio_ * 16;
-    (is_lost || std::fabs(a + b) < larger * min_ratio_ ? some_cancel_ : some_stay_) |= larger > 0;
+    const double larger = std::fabs(a) < std::fabs(b) ? b : a;
+    const double smaller = std::fabs(a) < std::fabs(b) ? a : b;
+    const double least = std::fabs(larger) * (is_double_ ? 0x1p-26 : 0x1p-12);
+    const double sum = is_double_ ? a + b : static_cast<double>(static_cast<float>(a + b));
+    const bool is_far = smaller != 0 && std::fabs(smaller) < least;
+    const bool is_lost = is_far && sum - larger != smaller;
+    is_exact_ &= sum - larger == smaller;
+    if (is_lost || std::fabs(a + b) < least) {
+      some_cancel_ |= larger != 0;
+    } else {
+      some_stay_ |= larger != 0 && !is_far;
+    }
   }
-  // Whether every sum of nonzero constants lost half of its digits, or nearly all of the smaller
-  // one. Single channels may do so by chance.
+  // Whether every sum of nonzero constants lost half of its digits, or some of those of a much
+  // smaller one. Single channels may do so by chance.
   bool Cancel() const { return some_cancel_ && !some_stay_; }
+  bool is_exact() const { return is_exact_; }
 
  private:
-  double min_ratio_;
+  bool is_double_, is_exact_ = true;
   bool some_cancel_ = false, some_stay_ = false;
 };
+
+// A number of this magnitude and more rounds what it is added to to halves or whole numbers. That
+// is often what it is for, so it is not multiplied, nor moved past products.
+inline double LeastRounding(DataType dtype) { return dtype == Float64 ? 0x1p51 : 0x1p22; }
+// Whether all elements of a constant of float32 or float64 but zeros, of which there are some, do.
+bool RoundsSums(const NDArray& constant);
 
 // Whether all elements equal the value (0.0 and -0.0 are told apart).
 bool IsFilledWith(const NDArray& array, double value);

@@ -180,6 +180,7 @@ Expr JoinConstants(const CallNode& call, const SimplifyContext& context) {
     const auto product = Calculate(Arithmetic::kMultiply, *inner->constant, *outer->constant);
     if (!product) return Expr();
     if (inner_scales) return Make(Arithmetic::kMultiply, inner->value, *product);
+    if (RoundsSums(*inner->constant)) return Expr();
     // The scale must not change the shape: the product must have that of the sum.
     Expr scaled = Make(Arithmetic::kMultiply, inner->value, *outer->constant);
     if (Expr joined = JoinConstants(*scaled.As<CallNode>(), context)) scaled = joined;

@@ -70,7 +70,8 @@ std::optional<PostOp> Joined(const PostOp& first, const PostOp& second) {
 bool Cancel(double a, double b) {
   const double larger = std::max(std::fabs(a), std::fabs(b));
   const double smaller = std::min(std::fabs(a), std::fabs(b));
-  return smaller > 0 && (smaller < larger * 0x1p-20 || std::fabs(a + b) < larger * 0x1p-12);
+  constexpr double kLeast = 0x1p-12;
+  return smaller > 0 && (smaller < larger * kLeast || std::fabs(a + b) < larger * kLeast);
 }
 
 // What `e` only gives other extents to. Its elements are those of `e`, in order.

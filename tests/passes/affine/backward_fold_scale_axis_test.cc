@@ -133,6 +133,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "%kn_s: Tensor[(4, 1, 1), float32]",
                  "multiply(nn.relu(nn.conv2d(%x, %w)), %kn_s)"},
         PassCase{"ZeroThroughRelu", kConv, "multiply(nn.relu(nn.conv2d(%x, %w)), 0f)"},
+        PassCase{"ThroughAShiftThatRounds", kConv,
+                 "multiply(subtract(nn.conv2d(%x, %w), 12582912f), 3f)"},
         PassCase{"TooLarge", kConv, "multiply(nn.conv2d(%x, %w), 1e30f)"},
         PassCase{"ThroughAnotherActivation", kConv, "multiply(tanh(nn.conv2d(%x, %w)), 2f)"},
         PassCase{"ThroughAPool", kConv,

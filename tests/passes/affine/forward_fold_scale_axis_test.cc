@@ -95,6 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "nn.conv2d(add(multiply(%x, 1e-30f), 10000000000f), %w)"},
         PassCase{"ThroughAddOfALargeShift", kConv,
                  "nn.conv2d(add(multiply(%x, 1e-10f), 1e30f), %w)"},
+        PassCase{"ThroughAShiftThatRounds", kConv,
+                 "nn.conv2d(add(multiply(%x, 3f), 12582912f), %w)"},
         PassCase{"TooLarge", kConv, "nn.conv2d(multiply(%x, 1e30f), %w)"},
         PassCase{"AnotherAxis",
                  "%x: Tensor[(1, 3, 5, 5), float32], "

@@ -262,6 +262,19 @@ TEST(SimplifyExprTest, DenormalSummandsStay) {
   }
 }
 
+// x + 12582912 is x rounded to a whole number, beside a large one.
+TEST(SimplifyExprTest, WhatIsRoundedByALargeNumberStays) {
+  for (const char* body : {"add(add(%x, 16.3f), 12582912f)", "subtract(add(%x, %k_c), 12582912f)",
+                           "multiply(subtract(%x, 12582912f), 1.25f)"}) {
+    const Module before =
+        WithConstants("%x: Tensor[(4), float32], %k_c: Tensor[(4), float32]", body);
+    EXPECT_EQ(SimplifyExpr(before), before) << body;
+  }
+  EXPECT_EQ(
+      Body(SimplifyExpr(WithConstants("%x: Tensor[(4), float32]", "add(add(%x, 16f), 12582912f)"))),
+      "add(%x, 12582928f)\n");
+}
+
 TEST(SimplifyExprTest, AChainOfAnyLengthJoins) {
   const Module after = SimplifyExpr(WithConstants(
       "%x: Tensor[(2), int32]", LongChain("add(%x, 1)", "add", "1", 30000) + "%last"));
