@@ -6,8 +6,8 @@
 #include "tenon/support/strings.h"
 #include "tenon/verify/array_values.h"
 #include "tenon/verify/check/check_constants.h"
-#include "tenon/verify/check/schedule_checker.h"
-#include "tenon/verify/check/smaller_schedule.h"
+#include "tenon/verify/schedule_checker.h"
+#include "tenon/verify/smaller_schedule.h"
 
 namespace tenon::verify {
 namespace {

@@ -61,9 +61,11 @@ SymbolicModel::Needs SymbolicModel::Split(std::vector<ExtentCondition> needs,
     });
   }
   Needs split;
-  for (ExtentCondition& need : needs)
-    (operators.contains(need.needed_by) ? split.of_operators : split.of_others)
-        .push_back(std::move(need));
+  for (ExtentCondition& need : needs) {
+    // Of a model's node it is "nn.space_to_depth of y (SpaceToDepth)".
+    const std::string name = need.needed_by.substr(0, need.needed_by.find(' '));
+    (operators.contains(name) ? split.of_operators : split.of_others).push_back(std::move(need));
+  }
   return split;
 }
 

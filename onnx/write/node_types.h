@@ -10,8 +10,8 @@
 
 namespace tenon::onnx_export {
 
-// Whether a node of this operator takes a first input of the type in opset 17. An operator that no
-// exporter writes takes all types.
+// Whether a node of this operator takes a first input of the type in opset 17. An operator that is
+// not in the table takes all that exporters give it.
 bool TakesType(const std::string& node, DataType type);
 
 }  // namespace tenon::onnx_export

@@ -60,7 +60,7 @@ ir::Expr Centered(const QnnTensor& tensor, DataType to);
 
 // (data - zero_point) * scale in the type `to`.
 ir::Expr Dequantized(const QnnTensor& tensor, DataType to);
-// saturate(round_half_even(real / scale) + zero_point), divided in the type of `real`.
+// saturate(round_half_even(real / scale) + zero_point), divided in the wider type of the two.
 ir::Expr Quantized(const ir::Expr& real, DataType real_dtype, const QnnTensor& parameters);
 
 struct QnnRounding {

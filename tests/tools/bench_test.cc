@@ -51,9 +51,8 @@ TEST_F(BenchTest, FloorsStandBesideTheTimesOfKernels) {
 TEST_F(BenchTest, ExtentsThatNobodyGaveAreNamedWhereTheyDoNotFit) {
   Write("pieces.relay",
         "def @main(%x: Tensor[(n), float32], %y: Tensor[(32), float32]) { add(%x, %y) }\n");
-  for (const char* command :
-       {"bench %/pieces.relay --seconds 0", "bench %/pieces.relay --floors", "run %/pieces.relay",
-        "explore %/pieces.relay -o %/report.html"})
+  for (const char* command : {"bench %/pieces.relay --seconds 0", "bench %/pieces.relay --floors",
+                              "run %/pieces.relay", "explore %/pieces.relay -o %/report.html"})
     EXPECT_THAT(ErrorOf(command), HasSubstr("the inputs are random, with n = 16; --extent "
                                             "NAME=VALUE gives a variable another value"))
         << command;

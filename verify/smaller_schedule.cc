@@ -1,6 +1,6 @@
 // Greedily: calls are left out from the last to the first, then stages of the graph, as long as a
 // finding of the same kind remains.
-#include "tenon/verify/check/smaller_schedule.h"
+#include "tenon/verify/smaller_schedule.h"
 
 #include <utility>
 

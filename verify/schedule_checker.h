@@ -1,7 +1,7 @@
 // One case of the fuzzer of schedules: random calls on a computation, whose loops are compiled and
 // run on guarded arrays. Only files of verify/ include this header.
-#ifndef TENON_VERIFY_CHECK_SCHEDULE_CHECKER_H_
-#define TENON_VERIFY_CHECK_SCHEDULE_CHECKER_H_
+#ifndef TENON_VERIFY_SCHEDULE_CHECKER_H_
+#define TENON_VERIFY_SCHEDULE_CHECKER_H_
 
 #include <cstdint>
 #include <optional>
@@ -55,4 +55,4 @@ std::optional<ScheduleFinding> CheckCase(const RandomGraph& graph, std::uint64_t
 
 }  // namespace tenon::verify
 
-#endif  // TENON_VERIFY_CHECK_SCHEDULE_CHECKER_H_
+#endif  // TENON_VERIFY_SCHEDULE_CHECKER_H_

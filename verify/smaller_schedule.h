@@ -1,10 +1,10 @@
 // Reduction of findings in schedules. Only files of verify/ include this header.
-#ifndef TENON_VERIFY_CHECK_SMALLER_SCHEDULE_H_
-#define TENON_VERIFY_CHECK_SMALLER_SCHEDULE_H_
+#ifndef TENON_VERIFY_SMALLER_SCHEDULE_H_
+#define TENON_VERIFY_SMALLER_SCHEDULE_H_
 
 #include <cstdint>
 
-#include "tenon/verify/check/schedule_checker.h"
+#include "tenon/verify/schedule_checker.h"
 
 namespace tenon::verify {
 
@@ -18,4 +18,4 @@ bool DropStages(GraphPlan* plan, std::uint64_t seed, ScheduleCalls* calls,
 
 }  // namespace tenon::verify
 
-#endif  // TENON_VERIFY_CHECK_SMALLER_SCHEDULE_H_
+#endif  // TENON_VERIFY_SMALLER_SCHEDULE_H_

@@ -1,4 +1,4 @@
-#include "tenon/verify/check/schedule_checker.h"
+#include "tenon/verify/schedule_checker.h"
 
 #include <algorithm>
 #include <cstring>
