@@ -279,6 +279,14 @@ class Conditions {
       Add({a, ExtentCondition::Kind::kEqual, b, needed_by});
     });
   }
+  // Adds that the parameters of @main have the types that they are declared with.
+  void AddParameters(const ir::Module& given, const ir::Module& typed) {
+    const std::vector<Expr>& params = typed.Main().params;
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      const ir::Var declared(given.Main().params[i]);
+      AddEqual(declared.type_annotation(), params[i].checked_type(), "%" + declared.name());
+    }
+  }
   // Adds that what a relation says of its arguments and its result equals their types.
   void AddRelations(const Expr& e) {
     ForEachRelation(e, [&](const Expr& at, const ops::TypeCall& relation) {
@@ -326,16 +334,18 @@ std::vector<ExtentCondition> ConditionsOf(const Expr& e) {
 
 std::vector<ExtentCondition> ConditionsOf(const ir::Module& module) {
   const ir::Module typed = InferType(module);
-  const FunctionNode &given = module.Main(), &main = typed.Main();
+  const Expr& body = typed.Main().body;
   Conditions conditions;
-  for (const ExtentCondition& limit : DeclaredLimits(given)) conditions.Add(limit);
-  for (std::size_t i = 0; i < main.params.size(); ++i) {
-    const ir::Var declared(given.params[i]);
-    conditions.AddEqual(declared.type_annotation(), main.params[i].checked_type(),
-                        "%" + declared.name());
-  }
-  conditions.AddRelations(main.body);
-  conditions.AddCallsOfFunctions(typed, main.body);
+  for (const ExtentCondition& limit : DeclaredLimits(module.Main())) conditions.Add(limit);
+  conditions.AddParameters(module, typed);
+  conditions.AddRelations(body);
+  conditions.AddCallsOfFunctions(typed, body);
+  return conditions.Take();
+}
+
+std::vector<ExtentCondition> ConditionsOfParameters(const ir::Module& module) {
+  Conditions conditions;
+  conditions.AddParameters(module, InferType(module));
   return conditions.Take();
 }
 

@@ -36,6 +36,8 @@ std::vector<ExtentCondition> ConditionsOf(const ir::Expr& e);
 // The same for @main of a module, whose types are inferred, with what the types of its parameters
 // and of the functions that it calls need.
 std::vector<ExtentCondition> ConditionsOf(const ir::Module& module);
+// Of those, what the types of the parameters need. Calls of functions decide them, too.
+std::vector<ExtentCondition> ConditionsOfParameters(const ir::Module& module);
 
 }  // namespace tenon::passes
 

@@ -20,7 +20,6 @@
 #include "tenon/passes/inline.h"
 #include "tenon/passes/name_run_time_extents.h"
 #include "tenon/passes/simplify/dead_code.h"
-#include "tenon/support/strings.h"
 
 namespace tenon::compiler {
 namespace {
@@ -29,27 +28,6 @@ namespace {
 ir::Module WithoutCalls(const ir::Module& module) {
   return passes::NameRunTimeExtents(
       passes::Inline(passes::RemoveUnusedFunctions(module), passes::InlineRule::kAll));
-}
-
-// Types are inferred from all calls of functions, also from those in branches. Where functions
-// stand in the place of their calls, less is known of what @main takes.
-void AddParameters(const ir::Module& module, std::vector<ExtentCondition>* needs) {
-  const ir::Module typed = passes::InferType(module);
-  for (std::size_t i = 0; i < module.Main().params.size(); ++i) {
-    const ir::Var param(module.Main().params[i]);
-    if (!param.type_annotation()) continue;
-    const std::vector<ir::Type> declared = ir::Flatten(param.type_annotation());
-    const std::vector<ir::Type> inferred = ir::Flatten(typed.Main().params[i].checked_type());
-    for (std::size_t t = 0; t < declared.size(); ++t) {
-      const auto* given = declared[t].As<ir::TensorTypeNode>();
-      const auto* known = inferred[t].As<ir::TensorTypeNode>();
-      for (std::size_t d = 0; given != nullptr && d < given->shape.size(); ++d) {
-        if (!given->shape[d].is_any() && !(given->shape[d] == known->shape[d]))
-          needs->push_back({given->shape[d], ExtentCondition::Kind::kEqual, known->shape[d],
-                            StrCat("%", param.name())});
-      }
-    }
-  }
 }
 
 // Those conditions that have no other variables.
@@ -101,7 +79,8 @@ std::vector<ExtentCondition> NeedsOfProgram(const ir::Module& module, const ir::
   const ir::Module outlined =
       passes::InferType(passes::OutlineBranches(passes::InferType(WithoutCalls(module))));
   std::vector<ExtentCondition> all = passes::DeclaredLimits(module.Main());
-  AddParameters(module, &all);
+  // Where functions stand in the place of their calls, less is known of what @main takes.
+  AddConditions(passes::ConditionsOfParameters(module), &all);
   for (ExtentCondition& condition : passes::ConditionsOf(outlined.Main().body))
     all.push_back(std::move(condition));
   return Over(known, SolvedFor(std::move(all), known));

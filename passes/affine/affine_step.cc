@@ -37,13 +37,6 @@ bool AllEqual(const std::vector<double>& values, double wanted) {
   return std::all_of(values.begin(), values.end(), [&](double v) { return v == wanted; });
 }
 
-// constant_arithmetic.h has the same of a constant.
-bool RoundsSums(const std::vector<double>& shift, DataType dtype) {
-  const auto is_large = [&](double v) { return std::fabs(v) >= LeastRounding(dtype); };
-  return std::any_of(shift.begin(), shift.end(), is_large) &&
-         std::all_of(shift.begin(), shift.end(), [&](double v) { return v == 0 || is_large(v); });
-}
-
 std::int64_t ChannelsOf(const ir::Type& type, const std::vector<std::size_t>& axes) {
   std::int64_t channels = 1;
   for (const std::size_t axis : axes)
@@ -149,7 +142,7 @@ std::optional<Affine> ReadAffine(const CallNode& call, std::size_t side,
   }
   if (!step.IsFinite())
     return refuse("the constant holds values that are not finite or divides by zero");
-  if (RoundsSums(step.shift, type.As<ir::TensorTypeNode>()->dtype))
+  if (RoundsSums(std::span<const double>(step.shift), type.As<ir::TensorTypeNode>()->dtype))
     return refuse("its shift is so large that it rounds the value to halves or whole numbers");
   return step;
 }

@@ -54,8 +54,9 @@ std::optional<Magnitudes> MagnitudesOf(const Expr& e) {
 
 bool MayScale(const Expr& shift) {
   const std::optional<Magnitudes> magnitudes = MagnitudesOf(shift);
-  return !magnitudes ||
-         (magnitudes->AreWithin(0x1p80) && !RoundsSums(shift.As<ir::ConstantNode>()->data));
+  if (!magnitudes) return true;
+  const DataType dtype = shift.As<ir::ConstantNode>()->data.dtype();
+  return magnitudes->AreWithin(0x1p80) && magnitudes->least < LeastRounding(dtype);
 }
 
 std::optional<AxisScale> ReadAxisScale(const Expr& e, const ir::Type& type,

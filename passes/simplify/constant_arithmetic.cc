@@ -90,17 +90,11 @@ std::optional<NDArray> Calculate(Arithmetic op, const NDArray& a, const NDArray&
 }
 
 bool RoundsSums(const NDArray& constant) {
-  if (constant.dtype() != Float32 && constant.dtype() != Float64) return false;
-  const double least = LeastRounding(constant.dtype());
-  bool has_large = false, has_small = false;
-  WithType(constant.dtype(), [&]<typename T>(const T*) {
-    for (std::int64_t i = 0; i < constant.size() && !has_small; ++i) {
-      const double magnitude = std::fabs(static_cast<double>(constant.data<T>()[i]));
-      has_large |= magnitude >= least;
-      has_small |= magnitude > 0 && magnitude < least;
-    }
-  });
-  return has_large && !has_small;
+  const auto of = [&]<typename T>(const T* data) {
+    return RoundsSums(std::span(data, static_cast<std::size_t>(constant.size())), constant.dtype());
+  };
+  if (constant.dtype() == Float32) return of(constant.data<float>());
+  return constant.dtype() == Float64 && of(constant.data<double>());
 }
 
 bool IsFilledWith(const NDArray& array, double value) {

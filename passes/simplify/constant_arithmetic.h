@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include "tenon/support/ndarray.h"
 
@@ -54,7 +55,15 @@ class SumsOfConstants {
 // A number of this magnitude and more rounds what it is added to to halves or whole numbers. That
 // is often what it is for, so it is not multiplied, nor moved past products.
 inline double LeastRounding(DataType dtype) { return dtype == Float64 ? 0x1p51 : 0x1p22; }
-// Whether all elements of a constant of float32 or float64 but zeros, of which there are some, do.
+// Whether all numbers but zeros do so, of which there are some.
+template <typename T>
+bool RoundsSums(std::span<const T> numbers, DataType dtype) {
+  const double least = LeastRounding(dtype);
+  const auto magnitude = [](T number) { return std::fabs(static_cast<double>(number)); };
+  return std::ranges::any_of(numbers, [&](T v) { return magnitude(v) >= least; }) &&
+         std::ranges::none_of(numbers, [&](T v) { return v != 0 && magnitude(v) < least; });
+}
+// The same of a constant. False of other types than float32 and float64.
 bool RoundsSums(const NDArray& constant);
 
 // Whether all elements equal the value (0.0 and -0.0 are told apart).

@@ -205,7 +205,7 @@ class Reader {
     return false;
   }
   bool Append(PostOp op) {
-    constexpr std::size_t kMostPostOps = 32;  // of a primitive, in oneDNN 2 and 3
+    constexpr std::size_t kMaxPostOps = 32;  // of a primitive, in oneDNN 2 and 3
     std::vector<PostOp>& chain = epilogue_.post_ops;
     const bool follows =
         op.kind == Kind::kLinear && !chain.empty() && chain.back().kind == Kind::kLinear;
@@ -226,7 +226,7 @@ class Reader {
           op.kind != Kind::kAddTensor && op.kind != Kind::kMulTensor && !(earlier == op))
         return Fail("the same function with other parameters");
     }
-    if (chain.size() == kMostPostOps) return Fail("more operators than 32");
+    if (chain.size() == kMaxPostOps) return Fail("more operators than 32");
     chain.push_back(op);
     return true;
   }

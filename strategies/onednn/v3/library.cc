@@ -28,8 +28,8 @@ Chosen Windows(const WindowsCase& c, const dnnl::primitive_attr& attr, const dnn
 // Whether the library divides by 0 while it plans the convolution, which ends the process. oneDNN
 // 3.7.2 (est_eff_1x1 in its jit_brgemm_conv_utils.cpp) counts blocks of tiles, which only CPUs with
 // AMX have, for five pairs of channels: ResNet-50 has four of them. For blocked images it takes
-// other code first. A transposed convolution may be planned as the
-// gradient of another one, whose channels are the other way round.
+// other code first. A transposed convolution may be planned as the gradient of another one, whose
+// channels are the other way round.
 bool PlansByNoTiles(const WindowsCase& c) {
   using Pair = std::pair<dnnl::memory::dim, dnnl::memory::dim>;
   constexpr Pair kPairs[] = {{1024, 2048}, {1024, 512}, {256, 1024}, {512, 1024}, {512, 2048}};
