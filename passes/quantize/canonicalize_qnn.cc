@@ -16,12 +16,12 @@ namespace {
 
 using ir::Expr;
 
-// Scale and zero point of the result, from the arguments `scale` and `scale + 1`.
+// Scale and zero point of the result, from the arguments `scale` and `scale + 1`. The result has
+// the channels of the argument 0 where they are vectors.
 QnnTensor ResultParameters(const QnnCall& call, std::size_t scale, std::int64_t axis = -1) {
-  const std::size_t rank = call.result().shape.size();
   return {.data = {},
-          .scale = AlongAxis(call.arg(scale), call.type(scale), axis, rank),
-          .zero_point = AlongAxis(call.arg(scale + 1), call.type(scale + 1), axis, rank),
+          .scale = AlongAxis(call, scale, 0, axis),
+          .zero_point = AlongAxis(call, scale + 1, 0, axis),
           .dtype = call.result().dtype,
           .scale_dtype = call.type(scale).dtype,
           .zero_point_dtype = call.type(scale + 1).dtype};
@@ -45,15 +45,13 @@ Expr Requantize(const QnnCall& call) {
 
 Expr Binary(const QnnCall& call, const Expr& op) {
   const auto& attrs = call.now.attrs.As<ops::QnnBinaryAttrs>();
-  const Expr a = Dequantized(
-      {.data = call.arg(0),
-       .scale = AlongAxis(call.arg(2), call.type(2), attrs.lhs_axis, call.type(0).shape.size()),
-       .zero_point =
-           AlongAxis(call.arg(3), call.type(3), attrs.lhs_axis, call.type(0).shape.size()),
-       .dtype = call.type(0).dtype,
-       .scale_dtype = call.type(2).dtype,
-       .zero_point_dtype = call.type(3).dtype},
-      Float32);
+  const Expr a = Dequantized({.data = call.arg(0),
+                              .scale = AlongAxis(call, 2, 0, attrs.lhs_axis),
+                              .zero_point = AlongAxis(call, 3, 0, attrs.lhs_axis),
+                              .dtype = call.type(0).dtype,
+                              .scale_dtype = call.type(2).dtype,
+                              .zero_point_dtype = call.type(3).dtype},
+                             Float32);
   const Expr b = Dequantized(TensorAt(call, 1, 4, attrs.rhs_axis), Float32);
   return Quantized(ir::Call::Make(op, {a, b}), Float32, ResultParameters(call, 6));
 }

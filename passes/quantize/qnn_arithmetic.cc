@@ -10,6 +10,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
+#include "tenon/passes/channel_vector.h"
 #include "tenon/support/error.h"
 
 namespace tenon::passes {
@@ -77,18 +78,20 @@ Expr As(const Expr& e, DataType from, DataType to) {
   return ops::Cast(e, to);
 }
 
-Expr AlongAxis(const Expr& parameter, const TensorTypeNode& type, std::int64_t axis,
-               std::size_t rank) {
-  if (type.shape.empty()) return parameter;
-  const auto trailing = static_cast<std::int64_t>(rank) - 1 - ops::NormalAxis(axis, rank);
-  return trailing == 0 ? parameter : ops::ExpandDims(parameter, 1, trailing);
+Expr AlongAxis(const QnnCall& call, std::size_t parameter, std::size_t data, std::int64_t axis) {
+  if (call.type(parameter).shape.empty()) return call.arg(parameter);
+  const std::size_t rank = call.type(data).shape.size();
+  const std::int64_t normal = ops::NormalAxis(axis, rank);
+  const Expr vector = ChannelVector(call.arg(parameter), call.typed.args[parameter], call.arg(data),
+                                    call.typed.args[data], static_cast<int>(normal));
+  const auto trailing = static_cast<std::int64_t>(rank) - 1 - normal;
+  return trailing == 0 ? vector : ops::ExpandDims(vector, 1, trailing);
 }
 
 QnnTensor TensorAt(const QnnCall& call, std::size_t data, std::size_t scale, std::int64_t axis) {
-  const std::size_t rank = call.type(data).shape.size();
   return {.data = call.arg(data),
-          .scale = AlongAxis(call.arg(scale), call.type(scale), axis, rank),
-          .zero_point = AlongAxis(call.arg(scale + 1), call.type(scale + 1), axis, rank),
+          .scale = AlongAxis(call, scale, data, axis),
+          .zero_point = AlongAxis(call, scale + 1, data, axis),
           .dtype = call.type(data).dtype,
           .scale_dtype = call.type(scale).dtype,
           .zero_point_dtype = call.type(scale + 1).dtype};

@@ -48,10 +48,9 @@ bool IsZero(const ir::Expr& zero_point);
 bool SameParameter(const ir::Expr& a, const ir::Expr& b);
 // `e`, of type `from`, converted to `to`.
 ir::Expr As(const ir::Expr& e, DataType from, DataType to);
-// A parameter with one value per channel, in a shape that broadcasts along `axis` of a tensor of
-// that rank.
-ir::Expr AlongAxis(const ir::Expr& parameter, const ir::TensorTypeNode& type, std::int64_t axis,
-                   std::size_t rank);
+// The argument `parameter`: a number, or one value per channel in a shape that broadcasts along
+// `axis` of the argument `data`.
+ir::Expr AlongAxis(const QnnCall& call, std::size_t parameter, std::size_t data, std::int64_t axis);
 
 // Whether int16 holds every element minus its zero point.
 bool FitsInt16(const QnnTensor& tensor);

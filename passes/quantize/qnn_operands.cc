@@ -13,13 +13,12 @@ bool IsByte(DataType type) { return type == Int8 || type == UInt8; }
 }  // namespace
 
 QnnTensor OperandAt(const QnnCall& call, std::size_t i, std::int64_t axis) {
-  return {
-      .data = call.arg(i),
-      .scale = {},
-      .zero_point = AlongAxis(call.arg(i + 2), call.type(i + 2), axis, call.type(i).shape.size()),
-      .dtype = call.type(i).dtype,
-      .scale_dtype = DataType::Void(),
-      .zero_point_dtype = call.type(i + 2).dtype};
+  return {.data = call.arg(i),
+          .scale = {},
+          .zero_point = AlongAxis(call, i + 2, i, axis),
+          .dtype = call.type(i).dtype,
+          .scale_dtype = DataType::Void(),
+          .zero_point_dtype = call.type(i + 2).dtype};
 }
 
 QnnOperands CenteredOperands(const QnnTensor& data, const QnnTensor& weight) {

@@ -10,6 +10,7 @@
 #include "tenon/passes/legalize.h"
 #include "tenon/passes/pipeline.h"
 #include "tenon/passes/simplify/fold_constant.h"
+#include "tenon/support/strings.h"
 #include "tenon/tests/testing/relay_text.h"
 
 namespace tenon::passes {
@@ -269,6 +270,23 @@ TEST_F(QnnLegalizationTest, AColumnThatChangesTheTypeIsRefusedByName) {
   const Error error = ErrorOf([&] { LegalizeQnn(typed_, Target()); });
   EXPECT_EQ(error.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(error.notes(), ::testing::Contains("in what QnnLegalization made of qnn.dense"));
+}
+
+// Arithmetic would broadcast a parameter of one element, and data of one channel.
+TEST(CanonicalizeQnnTest, ParametersUnderAnotherVariableKeepThatExtentsAreEqual) {
+  for (const char* call :
+       {"qnn.quantize(%x, %s, 0, out_dtype=\"int8\", axis=1)", "qnn.dequantize(%q, %s, 0, axis=1)",
+        "qnn.requantize(%q, %s, 0, 0.5f, 0, axis=1)",
+        "qnn.add(%q, %q, %s, 0, 0.5f, 0, 0.5f, 0, lhs_axis=1)"}) {
+    const Module before =
+        Typed(StrCat("def @main(%x: Tensor[(2, n, 3), float32], %q: Tensor[(2, n, 3), int8], "
+                     "%s: Tensor[(m), float32]) { ",
+                     call, " }"));
+    const Module after = CanonicalizeQnn(before);
+    EXPECT_THAT(Print(after), HasSubstr("reshape_to_extents(%s, ")) << call;
+    EXPECT_EQ(ir::ToString(after.Main().body.checked_type()),
+              ir::ToString(before.Main().body.checked_type()));
+  }
 }
 
 TEST(CanonicalizeQnnTest, FoldConstantLeavesQuantisedOperators) {

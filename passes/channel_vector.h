@@ -1,14 +1,13 @@
-// Vectors with an element for each index of an axis. Only files of passes/simplify include this
-// header.
-#ifndef TENON_PASSES_SIMPLIFY_CHANNEL_VECTOR_H_
-#define TENON_PASSES_SIMPLIFY_CHANNEL_VECTOR_H_
+// Vectors with an element for each index of an axis. Only passes include this header.
+#ifndef TENON_PASSES_CHANNEL_VECTOR_H_
+#define TENON_PASSES_CHANNEL_VECTOR_H_
 
 #include "tenon/ir/module.h"
 
 namespace tenon::passes {
 
-// The vector with the extent that `axis` of `data` has. The operators that SimplifyInference and
-// CanonicalizeOps replace need equal extents, and arithmetic would broadcast one of 1. Where one is
+// The vector with the extent that `axis` of `data` has. The operators that SimplifyInference,
+// CanonicalizeOps and CanonicalizeQnn replace need equal extents, and arithmetic would broadcast one of 1. Where one is
 // "n" and the other 8, the result is a reshape, which needs 8 = n. `typed_vector` and `typed_data`
 // are these values with checked types of tensors.
 //
@@ -18,4 +17,4 @@ ir::Expr ChannelVector(const ir::Expr& vector, const ir::Expr& typed_vector, con
 
 }  // namespace tenon::passes
 
-#endif  // TENON_PASSES_SIMPLIFY_CHANNEL_VECTOR_H_
+#endif  // TENON_PASSES_CHANNEL_VECTOR_H_
