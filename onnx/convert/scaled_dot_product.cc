@@ -10,6 +10,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/index/index_attrs.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/ops/reduce/reduce_attrs.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -24,6 +25,7 @@ struct Extents {
   Dim batch, heads, groups, queries, keys, size, value_size;
   std::int64_t heads_per_group = 1;
   Dims Scores() const { return {batch, heads, queries, keys}; }
+  Dims Result() const { return {batch, heads, queries, value_size}; }
 };
 
 Extents ExtentsOf(const ScaledDotProduct& of) {
@@ -124,14 +126,15 @@ class Mask {
   Expr seen_;
 };
 
-// Scores with a mask or bias have extents of both. Where variables decide whether it broadcasts to
-// the scores, a run refuses values for which it does not. The extents become those of the scores
-// one at a time, since kernels then read elements at the places that they have.
-Expr LikeScores(const Node& node, Expr masked, const Expr& scores, const Extents& of) {
-  const Dims wanted = of.Scores();
+// Scores, or a result, with a mask or bias have extents of both. Where variables decide whether it
+// broadcasts to them, a run refuses values for which it does not. The extents become those of
+// `like`, which are `wanted`, one at a time, since kernels then read elements at the places that
+// they have.
+Expr WithExtents(const Node& node, Expr masked, const Expr& like, const Dims& wanted,
+                 const Extents& of) {
   const auto refuse = [&] {
     throw InvalidArgument(StrCat("a mask or bias does not broadcast to the scores, ",
-                                 ir::ToText(wanted), " (batch, heads, queries, keys)"));
+                                 ir::ToText(of.Scores()), " (batch, heads, queries, keys)"));
   };
   const Dims given = DimsOf(masked);
   if (given.size() != wanted.size()) refuse();
@@ -139,12 +142,30 @@ Expr LikeScores(const Node& node, Expr masked, const Expr& scores, const Extents
     if (given[d] == wanted[d]) continue;
     if ((given[d] - wanted[d]).is_static()) refuse();
     const auto axis = static_cast<std::int64_t>(d);
-    const ops::ReshapeLikeAttrs as_scores = {
+    const ops::ReshapeLikeAttrs one_axis = {
         .lhs_begin = axis, .lhs_end = axis + 1, .rhs_begin = axis, .rhs_end = axis + 1};
-    masked =
-        node.Typed(ops::CallOp("reshape_like", {masked, scores}, attrs::Attrs::Make(as_scores)));
+    masked = node.Typed(ops::CallOp("reshape_like", {masked, like}, attrs::Attrs::Make(one_axis)));
   }
   return masked;
+}
+
+// The result, with zeros for queries that see no key, whose softmax is 0 / 0. A causal mask alone
+// lets each query see one.
+Expr WithoutUnseen(const Node& node, const ScaledDotProduct& of, const Extents& extents,
+                   const Expr& seen, const Expr& result) {
+  if (!of.bias && !of.seen && !of.lengths) return result;
+  const auto& known = ops::Known();
+  Expr counts = seen;
+  if (of.bias) {
+    const double lowest = -std::numeric_limits<double>::infinity();
+    const Expr adds =
+        node.Typed(Call(known.not_equal, of.bias, ops::Scalar(lowest, DataTypeOf(of.bias))));
+    counts = counts ? node.Typed(Call(known.logical_and, counts, adds)) : adds;
+  }
+  const Expr any = node.Typed(ops::CallOp(
+      "any", {counts}, attrs::Attrs::Make(ops::ReduceAttrs{.axis = Ints{-1}, .keepdims = true})));
+  const Expr zeroed = node.Typed(ops::Where(any, result, ops::Scalar(0, DataTypeOf(result))));
+  return WithExtents(node, zeroed, result, extents.Result(), extents);
 }
 
 // The softmax of each row, of which a sink takes its share.
@@ -181,7 +202,7 @@ AttentionStages Attended(const Node& node, const ScaledDotProduct& of) {
     const Expr lowest = ops::Scalar(-std::numeric_limits<double>::infinity(), type);
     stages.masked = node.Typed(ops::Where(mask.seen(), stages.masked, lowest));
   }
-  stages.masked = LikeScores(node, stages.masked, stages.scores, extents);
+  stages.masked = WithExtents(node, stages.masked, stages.scores, extents.Scores(), extents);
   const DataType precision = of.precision.is_void() ? type : of.precision;
   const auto as_type = [&](const Expr& x, DataType to) {
     return DataTypeOf(x) == to ? x : node.Typed(ops::Cast(x, to));
@@ -190,7 +211,8 @@ AttentionStages Attended(const Node& node, const ScaledDotProduct& of) {
   const Expr rows = ByGroup(node, stages.weights, extents, extents.queries, extents.keys);
   const Expr y = node.Typed(ops::BatchMatmul(
       rows, Merged(node, of.value, extents, extents.value_size), {.transpose_b = false}));
-  stages.result = ByHead(node, y, extents, extents.queries, extents.value_size);
+  stages.result = WithoutUnseen(node, of, extents, mask.seen(),
+                                ByHead(node, y, extents, extents.queries, extents.value_size));
   return stages;
 }
 

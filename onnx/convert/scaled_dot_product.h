@@ -29,7 +29,7 @@ struct ScaledDotProduct {
 // Typed; the scores are [batch, heads, queries, keys].
 struct AttentionStages {
   Expr scores, capped, masked, weights;
-  Expr result;  // [batch, heads, queries, size of a value]
+  Expr result;  // [batch, heads, queries, size of a value]; 0 for a query that sees no key
 };
 
 // Throws InvalidArgument when the shapes do not fit.

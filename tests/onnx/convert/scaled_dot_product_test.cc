@@ -102,6 +102,8 @@ Naive Attended(const Four& q, const Four& k, const Four& v, const Definition& of
         for (std::int64_t j = 0; j < k.length; ++j) {
           const double weight = std::exp(naive.masked.at(b, h, i, j) - most) / sum;
           naive.weights.at(b, h, i, j) = weight;
+          // Without a key to see, the result is 0.
+          if (most == -kInfinity) continue;
           for (std::int64_t d = 0; d < v.size; ++d)
             naive.y.at(b, h, i, d) += weight * v.at(b, h / each, j, d);
         }
@@ -238,6 +240,58 @@ TEST_F(AttentionOpTest, LengthsOfACacheHideItsEndAndMoveTheCausalMask) {
     };
     ExpectClose(Results().at(0), Attended(q, k, v, {.sees = sees}).y.ToArray());
   }
+}
+
+// Of four queries the second sees no key: by a mask of bool, by a bias of -inf, as the mask leaves
+// it later keys alone, or as a cache has fewer keys than there are queries.
+TEST_F(AttentionOpTest, AQueryThatSeesNoKeyHasZeros) {
+  const Four q = Made(1, 2, 4, 3, 1), k = Made(1, 2, 4, 3, 2), v = Made(1, 2, 4, 3, 3);
+  std::vector<bool> shown(16, true), later(16, true);
+  std::vector<float> bias(16, 0.5F);
+  for (std::size_t j = 4; j < 8; ++j) {
+    shown[j] = false;
+    bias[j] = -std::numeric_limits<float>::infinity();
+    later[j] = j >= 6;
+  }
+  const auto run = [&](const std::string& input, const NDArray& values, bool is_causal,
+                       const Definition& of) {
+    SCOPED_TRACE(input);
+    inputs_.clear();
+    model_ = Model(24);
+    Give("q", q.ToArray());
+    Give("k", k.ToArray());
+    Give("v", v.ToArray());
+    Give(input, values);
+    const Names mask = input == "lengths" ? Names{"", "", "", input} : Names{input};
+    Names names = {"q", "k", "v"};
+    names.insert(names.end(), mask.begin(), mask.end());
+    NodeProto& node = model_.Node("Attention", names, {"y", "", "", "qk"}, "attention");
+    model_.Output("y").Output("qk");
+    SetInt(node, "is_causal", is_causal ? 1 : 0);
+    SetInt(node, "qk_matmul_output_mode", 3);
+    const Naive naive = Attended(q, k, v, of);
+    const std::vector<NDArray> results = Results();
+    EXPECT_EQ(naive.y.at(0, 0, 1, 0) == 0, input != "lengths");
+    EXPECT_TRUE(std::isfinite(naive.y.at(0, 1, 3, 2)));
+    ExpectClose(results.at(0), naive.y.ToArray());
+    ExpectClose(results.at(1), naive.weights.ToArray());
+  };
+  const auto by = [](const auto& values) {
+    return [&values](std::int64_t, std::int64_t i, std::int64_t j) -> bool {
+      return values[static_cast<std::size_t>(i * 4 + j)];
+    };
+  };
+  run("shown", NDArray::FromVector<bool>({4, 4}, shown), false, {.sees = by(shown)});
+  run("bias", NDArray::FromVector<float>({1, 4, 4}, bias), false,
+      {.bias = [&](std::int64_t, std::int64_t, std::int64_t i, std::int64_t j) -> double {
+        return bias[static_cast<std::size_t>(i * 4 + j)];
+      }});
+  run("later", NDArray::FromVector<bool>({4, 4}, later), true,
+      {.sees = [&](std::int64_t b, std::int64_t i, std::int64_t j) {
+        return by(later)(b, i, j) && j <= i;
+      }});
+  run("lengths", NDArray::FromVector<std::int64_t>({1}, {3}), true,
+      {.sees = [](std::int64_t, std::int64_t i, std::int64_t j) { return j <= i - 1; }});
 }
 
 // Queries, keys and the past have extents that only a run knows.
