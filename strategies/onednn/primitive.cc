@@ -75,6 +75,7 @@ OrRefused<Made> MakePrimitive(const Maker& make, const std::string& what, int th
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_unimplemented)
       return Refused{StrCat("oneDNN has no code for this ", what)};
+    if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
     throw Error(absl::StatusCode::kInternal, StrCat("oneDNN: ", what, ": ", error.what()));
   }
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <new>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -8,6 +9,7 @@
 
 #include "tenon/strategies/onednn/adapter.h"
 #include "tenon/strategies/onednn/facts.h"
+#include "tenon/strategies/onednn/primitive.h"
 #include "tenon/support/error.h"
 
 namespace tenon::strategies::onednn {
@@ -229,6 +231,13 @@ TEST(AdapterErrorTest, ACaseForWhichThereIsOnlyReferenceCodeIsRefusedInWords) {
   const auto* refused = std::get_if<Refused>(&made);
   if (refused == nullptr) GTEST_SKIP() << "oneDNN " << LibraryVersion() << " has code for it";
   EXPECT_THAT(refused->why, HasSubstr("for this softmax"));
+}
+
+TEST(AdapterErrorTest, MemoryThatTheLibraryLacksIsNoInternalError) {
+  const Maker make = [](const Knowns&) -> Made {
+    throw dnnl::error(dnnl_out_of_memory, "could not create a memory object");
+  };
+  EXPECT_THROW(MakeKernel("product", make, {}), std::bad_alloc);
 }
 
 TEST(AdapterErrorTest, ShapesThatDoNotFitAreNotRun) {
