@@ -25,6 +25,44 @@ bool IsOfReduction(const Relation& relation) {
   return false;
 }
 
+// The axes of the factored tensor, and what it leaves out.
+struct Factored {
+  IterVar factor;              // the new data axis
+  std::vector<IterVar> axes;   // of data, `factor` among them
+  std::vector<IterVar> terms;  // the other parts of the reduce axes
+  ByVar values;                // the stage's axes in these
+  Expr guard;
+};
+Factored FactoredOf(const Stage& stage, const IterVar& axis, int factor_axis) {
+  const te::OperationNode& op = *stage.op();
+  std::vector<Relation> relations;
+  std::copy_if(stage.relations().begin(), stage.relations().end(), std::back_inserter(relations),
+               IsOfReduction);
+  ByVar extents;
+  for (const IterVar& root : op.reduce_axes) extents[root.var] = root.extent;
+  InferExtents(relations, &extents);
+
+  Factored made{.factor = FreshAxis(axis.var.name(), extents.at(axis.var), false)};
+  ByVar& values = made.values;
+  for (const IterVar& data : op.axes) {
+    made.axes.push_back(FreshAxis(data.var.name(), data.extent, false));
+    made.axes.back().starts_only = data.starts_only;
+    values[data.var] = made.axes.back().var;
+  }
+  values[axis.var] = made.factor.var;
+  made.axes.insert(made.axes.begin() + factor_axis, made.factor);
+  for (const IterVar& other : stage.leaves()) {
+    if (!other.is_reduce || other.var.same_as(axis.var)) continue;
+    made.terms.push_back(FreshAxis(other.var.name(), extents.at(other.var), true));
+    values[other.var] = made.terms.back().var;
+  }
+  InferRoots(relations, extents, &values);
+  made.guard = OverhangGuard(relations, extents, values, /*with_reduce=*/true);
+  for (const IterVar& root : op.reduce_axes) values[root.var] = root.min + values.at(root.var);
+  if (stage.guard().defined()) made.guard = made.guard && loop::Substitute(stage.guard(), values);
+  return made;
+}
+
 }  // namespace
 
 std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis, int factor_axis) {
@@ -48,41 +86,15 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
   }
   RequireRewritable("rfactor", stage);
 
-  std::vector<Relation> relations;
-  std::copy_if(stage.relations().begin(), stage.relations().end(), std::back_inserter(relations),
-               IsOfReduction);
-  ByVar extents;
-  for (const IterVar& root : former->reduce_axes) extents[root.var] = root.extent;
-  InferExtents(relations, &extents);
-
-  // The factored tensor, over its own axes.
-  ByVar values;
-  std::vector<IterVar> axes, others;
-  for (const IterVar& data : former->axes) {
-    axes.push_back(FreshAxis(data.var.name(), data.extent, false));
-    axes.back().starts_only = data.starts_only;
-    values[data.var] = axes.back().var;
-  }
-  const IterVar factor = FreshAxis(axis.var.name(), extents.at(axis.var), false);
-  values[axis.var] = factor.var;
-  axes.insert(axes.begin() + factor_axis, factor);
-  for (const IterVar& other : stage.leaves()) {
-    if (!other.is_reduce || other.var.same_as(axis.var)) continue;
-    others.push_back(FreshAxis(other.var.name(), extents.at(other.var), true));
-    values[other.var] = others.back().var;
-  }
-  InferRoots(relations, extents, &values);
-  Expr guard = OverhangGuard(relations, extents, values, /*with_reduce=*/true);
-  for (const IterVar& root : former->reduce_axes) values[root.var] = root.min + values.at(root.var);
-  if (stage.guard_.defined()) guard = guard && loop::Substitute(stage.guard_, values);
-  const NewOperation factored = NewLike(*former, FreshName(former->name + ".rf"), axes);
-  CopyReduction(*former, others, values, factored.node);
+  const Factored parts = FactoredOf(stage, axis, factor_axis);
+  const NewOperation factored = NewLike(*former, FreshName(former->name + ".rf"), parts.axes);
+  CopyReduction(*former, parts.terms, parts.values, factored.node);
   factored.node->initial.clear();  // which the joined terms start from, once
   if (!former->target.empty())
-    factored.node->target.insert(factored.node->target.begin() + factor_axis, factor.var);
+    factored.node->target.insert(factored.node->target.begin() + factor_axis, parts.factor.var);
 
   // The reduction of it.
-  const IterVar rest = FreshAxis(axis.var.name(), factor.extent, true);
+  const IterVar rest = FreshAxis(axis.var.name(), parts.factor.extent, true);
   std::vector<Expr> indices;
   for (const IterVar& data : former->axes) indices.push_back(data.var);
   indices.insert(indices.begin() + factor_axis, rest.var);
@@ -99,8 +111,8 @@ std::vector<Tensor> Schedule::RFactor(const Tensor& tensor, const IterVar& axis,
 
   record_->emplace_back(RFactorStep{RefTo(tensor), stage.RefTo(axis), factor_axis});
   Stage& partial = AddStage(factored.handle, PositionOf(stage));
-  partial.guard_ = guard;
-  if (stage.time_.defined()) partial.time_ = loop::Substitute(stage.time_, values);
+  partial.guard_ = parts.guard;
+  if (stage.time_.defined()) partial.time_ = loop::Substitute(stage.time_, parts.values);
   // Start values must not be read for elements that are left out.
   if (former->initial.empty()) stage.guard_ = Expr();
   Rewrite(stage, joined.handle);

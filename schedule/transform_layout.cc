@@ -30,6 +30,44 @@ void Pad(te::OperationNode& op, const Expr& inside, double pad) {
       op.condition.defined() ? loop::IfThenElse(inside, op.condition, loop::False()) : inside;
 }
 
+// The layout, and its inverse for an array of these extents. `where` begins the errors.
+struct CheckedLayout {
+  IndexMap map;
+  InverseMap inverse;
+};
+CheckedLayout Checked(const std::string& where, const LayoutFunction& layout,
+                      const te::OperationNode& op, const std::vector<std::int64_t>& extents,
+                      std::optional<double> pad) {
+  const auto refuse = [&](const char* reason) {
+    throw InvalidArgument(StrCat(where, ": ", reason));
+  };
+  if (layout == nullptr) refuse("the layout is null");
+  IndexMap map;
+  for (const IterVar& axis : op.axes) map.from.emplace_back(axis.var.name());
+  map.to = layout(map.from);
+  if (map.to.empty()) refuse("the layout gives no index");
+  for (const Expr& index : map.to) {
+    if (!index.defined()) refuse("the layout gives an index that is null");
+  }
+  InverseMap inverse = Invert(where, map, extents, pad.has_value());
+  if (pad) loop::Constant(op.outputs[0]->dtype, *pad);  // throws where the type has no such
+  return {std::move(map), std::move(inverse)};
+}
+
+// What `former` computes, over the axes of its memory.
+NewOperation StoredAs(const InverseMap& inverse, const te::OperationNode& former,
+                      const std::vector<IterVar>& axes, const ByVar& values,
+                      const std::vector<std::int64_t>& extents, std::optional<double> pad) {
+  const NewOperation stored = NewLike(former, former.name, axes);
+  CopyReduction(former, former.reduce_axes, values, stored.node);
+  Expr inside = loop::True();
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    if (inverse.has_padding[d]) inside = inside && inverse.to[d] < extents[d];
+  }
+  if (!loop::IsConstInt(inside, 1)) Pad(*stored.node, inside, *pad);
+  return stored;
+}
+
 }  // namespace
 
 std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const LayoutFunction& layout,
@@ -67,30 +105,17 @@ std::vector<IterVar> Schedule::TransformLayout(const Tensor& tensor, const Layou
                              " is an external operation or a scan, which reads row-major memory"));
   }
   RequireRewritable("transform_layout", stage);
-  if (layout == nullptr) refuse(nullptr, "the layout is null");
-  IndexMap map;
-  for (const IterVar& axis : former->axes) map.from.emplace_back(axis.var.name());
-  map.to = layout(map.from);
-  if (map.to.empty()) refuse(nullptr, "the layout gives no index");
-  for (const Expr& index : map.to) {
-    if (!index.defined()) refuse(nullptr, "the layout gives an index that is null");
-  }
-  const InverseMap inverse =
-      Invert(StrCat("transform_layout: stage ", stage.name()), map, extents, pad.has_value());
-  if (pad) loop::Constant(former->outputs[0]->dtype, *pad);  // throws where the type has no such
+  const CheckedLayout checked =
+      Checked(StrCat("transform_layout: stage ", stage.name()), layout, *former, extents, pad);
+  const IndexMap& map = checked.map;
+  const InverseMap& inverse = checked.inverse;
 
   std::vector<IterVar> axes;
   for (std::size_t r = 0; r < map.to.size(); ++r)
     axes.push_back({inverse.from[r], 0, Expr(inverse.extents[r]), false});
   ByVar values;
   for (std::size_t d = 0; d < former->axes.size(); ++d) values[former->axes[d].var] = inverse.to[d];
-  const NewOperation stored = NewLike(*former, former->name, axes);
-  CopyReduction(*former, former->reduce_axes, values, stored.node);
-  Expr inside = loop::True();
-  for (std::size_t d = 0; d < extents.size(); ++d) {
-    if (inverse.has_padding[d]) inside = inside && inverse.to[d] < extents[d];
-  }
-  if (!loop::IsConstInt(inside, 1)) Pad(*stored.node, inside, *pad);
+  const NewOperation stored = StoredAs(inverse, *former, axes, values, extents, pad);
   if (stage.guard_.defined()) stage.guard_ = loop::Substitute(stage.guard_, values);
   if (stage.time_.defined()) stage.time_ = loop::Substitute(stage.time_, values);
 

@@ -142,23 +142,24 @@ std::optional<Expr> ConvOfBytes(const QnnCall& call) {
   return ops::Subtract(sums, ops::Multiply(zero_point, windows));
 }
 
-Expr Conv2D(const QnnCall& call) {
-  if (const auto sums = ConvOfBytes(call)) return *sums;
-  auto attrs = call.now.attrs.As<ops::Conv2DAttrs>();
+// The convolution of operands without zero points. `convolve` takes these and the attributes.
+template <typename Attrs>
+Expr OfCentered(const QnnCall& call, const auto& convolve) {
+  auto attrs = call.now.attrs.As<Attrs>();
   const auto filters = static_cast<std::int64_t>(attrs.kernel_layout.find('O'));
   const QnnOperands operands =
       CenteredOperands(OperandAt(call, 0, -1), OperandAt(call, 1, filters));
   attrs.out_dtype = Int32;
-  return ops::Conv2D(operands.data, operands.weight, attrs);
+  return convolve(operands.data, operands.weight, attrs);
+}
+
+Expr Conv2D(const QnnCall& call) {
+  if (const auto sums = ConvOfBytes(call)) return *sums;
+  return OfCentered<ops::Conv2DAttrs>(call, ops::Conv2D);
 }
 
 Expr Conv2DTranspose(const QnnCall& call) {
-  auto attrs = call.now.attrs.As<ops::Conv2DTransposeAttrs>();
-  const auto filters = static_cast<std::int64_t>(attrs.kernel_layout.find('O'));
-  const QnnOperands operands =
-      CenteredOperands(OperandAt(call, 0, -1), OperandAt(call, 1, filters));
-  attrs.out_dtype = Int32;
-  return ops::Conv2DTranspose(operands.data, operands.weight, attrs);
+  return OfCentered<ops::Conv2DTransposeAttrs>(call, ops::Conv2DTranspose);
 }
 
 }  // namespace
