@@ -6,6 +6,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/passes/declared_limits.h"
 #include "tenon/support/error.h"
+#include "tenon/support/linear_extent.h"
 #include "tenon/support/strings.h"
 
 namespace tenon::passes {
@@ -66,7 +67,8 @@ void ForEachExtent(const Expr& param, const NDArray& value, const Visit& visit) 
   for (std::size_t i = 0; i < shape.size(); ++i) visit(shape[i], value.shape()[i]);
 }
 
-// Throws where values say different numbers.
+// A variable has the value of an extent that it is alone or, where there is none, that is a
+// multiple of it and a number. Throws where values say different numbers, or none that is whole.
 Extents ExtentsOf(const ir::ExprMap& constants) {
   const auto value = [](const Expr& constant) -> const NDArray& {
     return constant.As<ir::ConstantNode>()->data;
@@ -75,6 +77,17 @@ Extents ExtentsOf(const ir::ExprMap& constants) {
   for (const auto& [param, constant] : constants)
     ForEachExtent(param, value(constant), [&](const Dim& dim, std::int64_t extent) {
       if (const auto symbol = dim.symbol()) extents.emplace(*symbol, extent);
+    });
+  for (const auto& [param, constant] : constants)
+    ForEachExtent(param, value(constant), [&, &at = param](const Dim& dim, std::int64_t extent) {
+      const auto linear = AsLinear(dim);
+      if (!linear || extents.contains(linear->symbol)) return;
+      const auto solved = linear->ValueAt(extent);
+      if (!solved || *solved < 0)
+        throw InvalidArgument(StrCat("the value of %", ir::Var(at).name(), " has ", extent,
+                                     " elements where its type has ", dim.ToString()))
+            .At(at.span());
+      extents.emplace(linear->symbol, *solved);
     });
   for (const auto& [param, constant] : constants) {
     ForEachExtent(param, value(constant), [&, &at = param](const Dim& dim, std::int64_t extent) {

@@ -100,6 +100,19 @@ TEST(BindParamsTest, AVariableBecomesTheNumberOfTheValueEverywhere) {
   }
 }
 
+TEST(BindParamsTest, AMultipleShowsItsVariable) {
+  const auto bound = [](const Shape& z) {
+    return InferType(BindParams(SumOfVariables(), "main", {{"z", NDArray::Zeros(z, Float32)}}));
+  };
+  const Module module = bound({4, 5});
+  for (const ir::Expr& param : module.Main().params)
+    EXPECT_EQ(ir::ToString(param.checked_type()), "Tensor[(2), float32]");
+  EXPECT_EQ(ErrorOf([&] {
+              bound({3, 5});
+            }).message(),
+            "the value of %z has 3 elements where its type has 2*n");
+}
+
 TEST(BindParamsTest, ValuesThatSayDifferentNumbersAreRefused) {
   const NDArray three = NDArray::FromVector<float>({3}, {1, 2, 3});
   const auto message = [&](const Module& module, const char* name, const NDArray& value) {
