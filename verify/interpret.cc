@@ -174,7 +174,9 @@ class Evaluator {
 
   GraphValue CallValue(const Expr& e) {
     const auto& call = *e.As<ir::CallNode>();
-    if (call.callee == ops::Known().compiler_begin || call.callee == ops::Known().compiler_end)
+    const auto& known = ops::Known();
+    if (call.callee == known.compiler_begin || call.callee == known.compiler_end ||
+        call.callee == known.on_device)
       return values_.at(call.args[0]);  // tuples, too
     if (call.op() != nullptr) return Changed(OperatorValue(e, call), e);
     Expr callee = call.callee;

@@ -196,7 +196,7 @@ class Evaluation {
       case ExprKind::kFunction:
         if (UsesReferences(e))
           throw Unimplemented("a function that is a value cannot use references").At(e.span());
-        return {.expr = e};
+        return {.expr = OverValues(e)};
       case ExprKind::kVar:
       case ExprKind::kGlobalVar:
       case ExprKind::kOp:
@@ -208,6 +208,17 @@ class Evaluation {
 
   static Expr Over(const Expr& e, std::vector<Expr> children) {
     return children == ir::Children(e) ? e : ir::WithChildren(e, std::move(children), Type());
+  }
+
+  // A function with the values of variables around it, whose lets go.
+  Expr OverValues(const Expr& function) const {
+    ir::ExprMap values;
+    for (const ir::Var& var : ir::FreeVars(function)) {
+      const auto value = values_.find(var);
+      if (value != values_.end() && value->second.expr && !(value->second.expr == var))
+        values.emplace(var, value->second.expr);
+    }
+    return values.empty() ? function : ir::Substitute(function, values);
   }
 
   Value TupleValue(const Expr& e) {

@@ -10,6 +10,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/device/device_attrs.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/passes/device/copy_to_device.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -93,8 +94,18 @@ class Planner {
   void KeepAfterMark(const Expr& e) {
     const auto* call = e.As<CallNode>();
     if (call == nullptr || !(call->callee == ops::Known().on_device)) return;
-    const std::optional<Device> body = domains_.DeviceOf(call->args[0]);
+    const std::optional<Device> body = KnownDeviceOf(call->args[0]);
     if (body && !domains_.DeviceOf(e)) domains_.Fix(e, *body, e);
+  }
+
+  // That of a tuple is the first that a field has.
+  std::optional<Device> KnownDeviceOf(const Expr& value) {
+    const auto* tuple = value.As<ir::TupleNode>();
+    if (tuple == nullptr) return domains_.DeviceOf(value);
+    for (const Expr& field : tuple->fields) {
+      if (const std::optional<Device> device = KnownDeviceOf(field)) return device;
+    }
+    return std::nullopt;
   }
 
   // Fixes the devices that an earlier plan gives.
@@ -110,6 +121,13 @@ class Planner {
   }
 
   // Constants and tuples have no device; the fields of tuples do.
+  void Fix(const Expr& value, const Device& device, const Expr& at) {
+    if (const auto* tuple = value.As<ir::TupleNode>()) {
+      for (const Expr& field : tuple->fields) Fix(field, device, at);
+    } else if (value.kind() != ExprKind::kConstant) {
+      domains_.Fix(value, device, at);
+    }
+  }
   void Join(const Expr& value, const Expr& with, const Expr& at) {
     if (const auto* tuple = value.As<ir::TupleNode>()) {
       for (const Expr& field : tuple->fields) Join(field, with, at);
@@ -155,8 +173,7 @@ class Planner {
         Join(call.args[0], e, e);
         return;
       }
-      if (attrs.constrain_body && call.args[0].kind() != ExprKind::kConstant)
-        domains_.Fix(call.args[0], *device, e);
+      if (attrs.constrain_body) Fix(call.args[0], *device, e);
       if (attrs.constrain_result) domains_.Fix(e, *device, e);
       return;
     }
@@ -181,20 +198,30 @@ class Planner {
 
   Device DeviceOf(const Expr& e) { return domains_.DeviceOf(e).value_or(fallback_); }
 
+  // The value, which was `original`, on a device.
+  Expr On(const Device& device, const Expr& original, const Expr& now, const Span& span) {
+    if (const auto* before = original.As<ir::TupleNode>()) {
+      std::vector<Expr> fields = now.As<ir::TupleNode>()->fields;
+      bool changed = false;
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        const Expr placed = On(device, before->fields[i], fields[i], span);
+        changed = changed || !(placed == fields[i]);
+        fields[i] = placed;
+      }
+      return changed ? ir::WithChildren(now, std::move(fields), original.checked_type()) : now;
+    }
+    if (original.kind() == ExprKind::kConstant || DeviceOf(original) == device) return now;
+    return CopyToDevice(now, DeviceOf(original), device, span);
+  }
+
   Expr Rewrite(const Expr& function) {
     const Expr rewritten =
         ir::RewritePostOrder(function, [&](const Expr& original, const Expr& now) {
           const Expr typed = ir::KeepType(original, now);
           const auto* call = typed.As<CallNode>();
           if (call == nullptr || !(call->callee == ops::Known().on_device)) return typed;
-          const Expr& body = original.As<CallNode>()->args[0];
-          const Device to = DeviceOf(original);
-          const Device from = body.kind() == ExprKind::kConstant ? to : DeviceOf(body);
-          if (from == to) return call->args[0];
-          return ir::Call::Make(
-              ops::Known().device_copy, {call->args[0]},
-              attrs::Attrs::Make(ops::DeviceCopyAttrs{from.ToString(), to.ToString()}),
-              original.span(), original.checked_type());
+          return On(DeviceOf(original), original.As<CallNode>()->args[0], call->args[0],
+                    original.span());
         });
     const auto& before = *function.As<ir::FunctionNode>();
     const auto& after = *rewritten.As<ir::FunctionNode>();

@@ -6,8 +6,8 @@
 // or is on `fallback`. The marks become device_copy calls or go. Constants are on the device where
 // they are read. When any parameter or result of a function is not on cpu:0, the function gets the
 // attributes param_devices (a list) and result_device. Idempotent. Throws InvalidArgument for a
-// value that must be on two devices, naming the operator and both. Requires and keeps checked
-// types.
+// value that must be on two devices, naming the operator and both. Of a tuple, each field has a
+// device and is copied alone. Requires and keeps checked types.
 #ifndef TENON_PASSES_DEVICE_PLAN_DEVICES_H_
 #define TENON_PASSES_DEVICE_PLAN_DEVICES_H_
 

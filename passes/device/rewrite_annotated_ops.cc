@@ -8,6 +8,7 @@
 #include "tenon/ir/visit.h"
 #include "tenon/ops/device/device_attrs.h"
 #include "tenon/ops/known_ops.h"
+#include "tenon/passes/device/copy_to_device.h"
 
 namespace tenon::passes {
 namespace {
@@ -67,18 +68,18 @@ class Rewriter {
     const auto placed = placed_.find(source);
     if (placed == placed_.end() || placed->second == device) return value;
     Expr& copy = copies_[{value, device}];
-    if (!copy) {
-      copy = ir::Call::Make(
-          ops::Known().device_copy, {value},
-          attrs::Attrs::Make(ops::DeviceCopyAttrs{placed->second.ToString(), device.ToString()}),
-          {}, value.checked_type());
-    }
+    if (!copy) copy = CopyToDevice(value, placed->second, device, {});
     return copy;
   }
   // The call whose result is projected.
   static Expr Source(const Expr& value) {
     Expr source = value;
-    while (const auto* item = source.As<ir::TupleGetItemNode>()) source = item->tuple;
+    while (const auto* item = source.As<ir::TupleGetItemNode>()) {
+      const auto* tuple = item->tuple.As<ir::TupleNode>();
+      const Expr inner =
+          tuple == nullptr ? item->tuple : tuple->fields[static_cast<std::size_t>(item->index)];
+      source = inner;
+    }
     return source;
   }
 

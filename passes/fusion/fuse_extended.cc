@@ -83,6 +83,8 @@ class Extender {
       reader = std::min(reader, Root(edge.consumer));
     const std::size_t axes = AxesInto(node, nodes_, [&](int i) { return Root(i) == reader; });
     if (Node(reader).expr.As<ir::CallNode>() == nullptr) return;
+    // Other readers would read the call where a variable that the reader reads is not bound.
+    if (node.home != Node(reader).home) return;
     const auto refusal = RefuseSecondResult(CostOf(producer), CostOf(reader), axes, row_bytes_);
     // That others read the value, too, is no reason where no other does.
     if (refusal && !HasReaderOutside(node, reader)) return;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tenon/ir/visit.h"
 #include "tenon/ops/known_ops.h"
@@ -25,8 +26,10 @@ class Rewriter {
  public:
   Rewriter(const std::vector<FusionNode>& nodes, const FusionGroups& groups)
       : nodes_(nodes), groups_(groups) {
-    for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
       index_.emplace(nodes[i].expr, static_cast<int>(i));
+      if (IsCallOfKernel(nodes[i].expr)) kernels_.insert(groups.RootOf(static_cast<int>(i)));
+    }
   }
 
   Expr Rewrite(const Expr& root) {
@@ -77,14 +80,18 @@ class Rewriter {
   int RootOf(const Expr& e) const { return groups_.RootOf(index_.at(e)); }
   bool IsRoot(const Expr& e) const { return nodes_[static_cast<std::size_t>(RootOf(e))].expr == e; }
 
-  // Whether the node is part of a kernel.
+  static bool IsCallOfKernel(const Expr& e) {
+    const auto* call = e.As<CallNode>();
+    return call != nullptr && call->op() != nullptr && !IsMark(*call) && !HasReferences(*call);
+  }
+  // Whether the node is part of a kernel. Tuples and projections alone make none.
   bool IsGrouped(const Expr& e) const {
-    if (const auto* call = e.As<CallNode>())
-      return call->op() != nullptr && !IsMark(*call) && !HasReferences(*call);
-    if (e.kind() == ExprKind::kTuple) return !IsRoot(e);
-    // A projection of another group's tuple stays outside functions.
+    if (e.kind() == ExprKind::kCall) return IsCallOfKernel(e);
     const auto* item = e.As<ir::TupleGetItemNode>();
-    return item != nullptr && (!IsRoot(e) || RootOf(item->tuple) == RootOf(e));
+    if ((item == nullptr && e.kind() != ExprKind::kTuple) || !kernels_.contains(RootOf(e)))
+      return false;
+    // A projection of another group's tuple stays outside functions.
+    return !IsRoot(e) || (item != nullptr && RootOf(item->tuple) == RootOf(e));
   }
 
   void Push(const Expr& e, bool inside) {
@@ -170,16 +177,13 @@ class Rewriter {
 
   Expr MakeFunction(int group, const Expr& body) {
     const Parameters& parameters = parameters_[group];
-    bool has_call = false;
     bool reshape_only = true;
     ir::VisitPostOrder(body, [&](const Expr& e) {
-      if (const auto* call = e.As<CallNode>()) {
-        has_call = true;
+      if (const auto* call = e.As<CallNode>())
         reshape_only = reshape_only && call->op() != nullptr && ops::OpOf(*call)->reshape_only;
-      }
     });
-    ir::FunctionAttrs attrs = {{"Primitive", attrs::Value(std::int64_t{has_call ? 1 : 0})}};
-    if (has_call && reshape_only) attrs["relay.reshape_only"] = attrs::Value(std::int64_t{1});
+    ir::FunctionAttrs attrs = {{"Primitive", attrs::Value(std::int64_t{1})}};
+    if (reshape_only) attrs["relay.reshape_only"] = attrs::Value(std::int64_t{1});
     std::vector<Type> types;
     for (const Expr& var : parameters.vars) types.push_back(var.checked_type());
     const Type& result = body.checked_type();
@@ -191,6 +195,7 @@ class Rewriter {
   const std::vector<FusionNode>& nodes_;
   const FusionGroups& groups_;
   std::unordered_map<Expr, int, ir::ExprHash> index_;
+  std::unordered_set<int> kernels_;  // roots of groups with calls
   ir::ExprMap inner_, outer_;
   std::unordered_map<int, Parameters> parameters_;
   std::vector<Frame> stack_;

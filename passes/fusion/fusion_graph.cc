@@ -7,6 +7,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/passes/fusion/groups.h"
+#include "tenon/passes/fusion/let_homes.h"
 #include "tenon/support/error.h"
 #include "tenon/support/strings.h"
 
@@ -26,11 +27,14 @@ class Builder {
       const auto* f = e.As<ir::FunctionNode>();
       return f == nullptr || !IsGroup(*f);
     };
+    const LetHomes homes = LetHomesOf(function);
     ir::VisitPostOrder(
         function,
         [&](const Expr& e) {
           index_.emplace(e, static_cast<int>(nodes_.size()));
           nodes_.push_back({.expr = e, .outputs = {}});
+          if (const auto home = homes.find(e); home != homes.end())
+            nodes_.back().home = home->second;
         },
         enter);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tenon/ir/expr.h"
+#include "tenon/ir/scope_tree.h"
 #include "tenon/ops/op.h"
 
 namespace tenon::passes {
@@ -20,6 +21,7 @@ struct FusionNode {
   ops::OpPattern pattern = ops::OpPattern::kOpaque;
   bool external = false;  // its value must exist outside any group
   std::vector<Edge> outputs;
+  ir::ScopeTree::Scope home = ir::ScopeTree::kRoot;  // where it is computed (let_homes.h)
 
   // The nearest node to which all uses of this one lead, or -1 if there is none.
   int dominator = -1;

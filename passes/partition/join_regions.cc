@@ -6,16 +6,21 @@
 // reader that is higher because of another input. So then, readers first, a region rises to the
 // lowest readers of its target as far as its other readers permit, and a value without a target
 // rises as far as it can.
+//
+// Values that are computed in different bodies of lets, or in different branches of ifs, count as
+// those of different targets: what one of them reads may not be bound where the other is read.
 #include "tenon/passes/partition/join_regions.h"
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "tenon/ir/node_table.h"
 #include "tenon/ir/visit.h"
+#include "tenon/passes/fusion/let_homes.h"
 #include "tenon/passes/partition/union_find.h"
 
 namespace tenon::passes {
@@ -31,11 +36,14 @@ class RegionJoiner {
   RegionJoiner(const Expr& function, const TargetOf& target_of) {
     Number(function);
     FindEdges();
-    std::unordered_map<std::string, std::size_t> numbers;
+    const LetHomes homes = LetHomesOf(function);
+    std::map<std::pair<std::string, ir::ScopeTree::Scope>, std::size_t> numbers;
     for (const Expr& value : values_) {
       const std::string target = target_of(value);
-      target_.push_back(target.empty() ? kNoTarget
-                                       : numbers.emplace(target, numbers.size()).first->second);
+      target_.push_back(
+          target.empty()
+              ? kNoTarget
+              : numbers.try_emplace({target, homes.at(value)}, numbers.size()).first->second);
       sets_.Add();
     }
   }

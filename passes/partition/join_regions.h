@@ -1,6 +1,7 @@
 // JoinRegions: groups the values that one code generator takes, without cycles between the groups.
 //
-// Neighbours with one target share a region unless the region would then read what depends on it.
+// Neighbours with one target share a region unless the region would then read what depends on it,
+// or they are computed in different bodies of lets or branches of ifs.
 // The time is linear in the graph. The number of regions is not always the minimum.
 //
 //   auto regions = JoinRegions(function, [&](const Expr& e) { return targets.at(e); });

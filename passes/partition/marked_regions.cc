@@ -74,7 +74,9 @@ class MarkReader {
  private:
   void Visit(const Expr& e) {
     if (IsMark(e)) {
-      if (IsEnd(e) && IsMember(plain_.at(e))) {
+      // Of marks around marks, as a call of a marked function has them when it is inlined, the
+      // inner one names the region.
+      if (IsEnd(e) && IsMember(e.As<CallNode>()->args[0])) {
         names_.push_back(e);
         member_of_[e] = plain_.at(e);
       }

@@ -1,7 +1,8 @@
 // The rules are those of Relax's FuseOpsByPattern. Patterns are applied one after the other, each
 // to the module that the earlier ones left. Within one pattern, expressions are visited producers
 // first. A match may have members that belong to earlier matches. It replaces those matches if they
-// all lie wholly in it, and is dropped if one does not: the largest match wins.
+// all lie wholly in it, and is dropped if one does not: the largest match wins. A match that gives
+// several values has all members in one body of a let or branch of an if.
 #include "tenon/passes/pattern/fuse_ops_by_pattern.h"
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "tenon/ir/visit.h"
 #include "tenon/passes/fusion/groups.h"
+#include "tenon/passes/fusion/let_homes.h"
 #include "tenon/passes/fusion/outline_groups.h"
 #include "tenon/passes/infer_type.h"
 #include "tenon/passes/pattern/pattern_match.h"
@@ -37,7 +39,11 @@ struct Match {
 class MatchFinder {
  public:
   MatchFinder(const Expr& function, const FusionPattern& pattern)
-      : function_(function), pattern_(pattern), matcher_(function), uses_(UsesInside(function)) {}
+      : function_(function),
+        pattern_(pattern),
+        matcher_(function),
+        uses_(UsesInside(function)),
+        homes_(LetHomesOf(function)) {}
 
   std::vector<Match> Find() {
     std::vector<Expr> order;
@@ -77,6 +83,7 @@ class MatchFinder {
       }
     }
     FillContext(*bindings, members, &context);
+    if (!context.escaping.empty() && !AreInOneScope(context.matched)) return;
     if (pattern_.check && !pattern_.check(context)) return;
     ir::FunctionAttrs attrs = pattern_.attrs ? pattern_.attrs(context) : ir::FunctionAttrs();
     attrs["Composite"] = attrs::Value(pattern_.name);
@@ -95,6 +102,12 @@ class MatchFinder {
               [&](const Expr& a, const Expr& b) { return place(a) < place(b); });
     members.erase(std::unique(members.begin(), members.end()), members.end());
     return members;
+  }
+
+  bool AreInOneScope(const std::vector<Expr>& members) const {
+    return std::all_of(members.begin(), members.end(), [&](const Expr& member) {
+      return homes_.at(member) == homes_.at(members[0]);
+    });
   }
 
   void FillContext(const Bindings& bindings, const ExprSet& members,
@@ -119,6 +132,7 @@ class MatchFinder {
   const FusionPattern& pattern_;
   Matcher matcher_;
   const UseMap uses_;
+  const LetHomes homes_;
   std::unordered_map<Expr, std::size_t, ir::ExprHash> position_;
   std::unordered_map<Expr, std::size_t, ir::ExprHash> match_of_;
   std::vector<std::optional<Match>> matches_;

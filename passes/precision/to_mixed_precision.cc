@@ -38,7 +38,23 @@ bool IsSkipped(const Expr& e) {
   return function != nullptr && (function->is_primitive() || function->attrs.contains("Compiler"));
 }
 
-double HighestOf(DataType type) { return type == Float16 ? 65504 : 0x1.FEp127; }
+// Whether a number becomes neither 0 nor an infinity in the type.
+bool Holds(DataType type, double number) {
+  const double vanishes = type == Float16 ? 0x1p-25 : 0x1p-134;
+  const double highest = type == Float16 ? 65504 : 0x1.FEp127;
+  const double magnitude = std::fabs(number);
+  return magnitude == 0 || (magnitude > vanishes && magnitude <= highest);
+}
+// The same for the greatest number of a constant: what masks values, or keeps a divisor from 0,
+// would not do so any more.
+bool HoldsGreatest(DataType type, const NDArray& constant) {
+  const auto* values = constant.data<float>();
+  float greatest = 0;
+  for (std::int64_t i = 0; i < constant.size(); ++i) {
+    if (std::isfinite(values[i])) greatest = std::max(greatest, std::fabs(values[i]));
+  }
+  return Holds(type, greatest);
+}
 
 class Mixer {
  public:
@@ -135,17 +151,17 @@ class Mixer {
   bool Follows(const CallNode& typed, const CallNode& call) const {
     if (call.callee == ops::Known().clip) {
       const auto& bounds = call.attrs.As<ops::ClipAttrs>();
-      const double highest = HighestOf(type_);
-      if (std::fabs(bounds.a_min) > highest || std::fabs(bounds.a_max) > highest) return false;
+      if (!Holds(type_, bounds.a_min) || !Holds(type_, bounds.a_max)) return false;
     }
     bool some = false;
     bool all = true;
     const auto look = [&](const Expr& before, const Expr& now) {
       if (!IsFloat32(before.checked_type())) return;
       const bool low = high_.contains(now);
+      const auto* constant = now.As<ir::ConstantNode>();
       some = some || low;
-      all =
-          all && (low || now.kind() == ir::ExprKind::kVar || now.kind() == ir::ExprKind::kConstant);
+      all = all && (low || now.kind() == ir::ExprKind::kVar ||
+                    (constant != nullptr && HoldsGreatest(type_, constant->data)));
     };
     for (std::size_t i = 0; i < call.args.size(); ++i) {
       const auto* before = typed.args[i].As<ir::TupleNode>();

@@ -1,7 +1,8 @@
 // ToMixedPrecision: computes in a 16-bit floating type where that is faster.
 //
 // Convolutions and matrix products take low operands and sum in float32 (out_dtype). What follows
-// them stays low when some floating operand is low and the others are low, constants or variables.
+// them stays low when some floating operand is low and the others are low, variables or constants
+// of the type's range.
 // Operators that lose accuracy (exp, softmax, sums) are computed in float32. docs/passes.md lists
 // the operators. The result keeps its type unless `keep_output_type` is false. Requires checked
 // types and leaves them.

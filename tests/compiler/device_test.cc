@@ -62,6 +62,29 @@ TEST(DeviceTest, S001_21_ACopyBeginsAtTheOffsetOfItsView) {
   EXPECT_THAT(offsets, ElementsAre(3 * sizeof(float)));
 }
 
+// A mark keeps the projections of its tuple from being simplified.
+TEST(DeviceTest, FieldsOfAMarkedTupleMayChangePlaces) {
+  const Executable executable =
+      Compile(Parse("def @main(%x: Tensor[(4), float32]) {\n"
+                    "  %0 = on_device(topk(%x, k=2), virtual_device=\"cpu:0\");\n"
+                    "  %1 = (%0.1, %0.0);\n"
+                    "  (sin(%x), %1.1) }"))
+          .value();
+  const auto y = executable.Run({{"x", NDArray::FromVector<float>({4}, {1, 4, 3, 2})}}).value();
+  EXPECT_THAT(y[1].ToVector<float>(), ElementsAre(4, 3));
+}
+
+TEST(DeviceTest, EachFieldOfATupleIsCopied) {
+  const Executable executable =
+      Compile(
+          Parse("def @main(%x: Tensor[(4), float32]) {\n"
+                "  %0 = on_device(split(%x, indices_or_sections=2), virtual_device=\"cpu:1\");\n"
+                "  on_device(concatenate((%0.1, %0.0), axis=0), virtual_device=\"cpu:0\") }"))
+          .value();
+  const auto y = executable.Run({{"x", NDArray::FromVector<float>({4}, {1, 2, 3, 4})}}).value();
+  EXPECT_THAT(y[0].ToVector<float>(), ElementsAre(3, 4, 1, 2));
+}
+
 // A concatenation whose producers write into it: the copy is one of them.
 TEST(DeviceTest, S001_21_ACopyEndsAtTheOffsetOfItsJoin) {
   const Executable executable =

@@ -27,6 +27,15 @@ def @main(%n: int64) { @count(0i64, %n) })"));
   for (const std::int64_t n : {0, 1, 3000}) EXPECT_EQ(Integer(module, n), n);
 }
 
+TEST(InterpretTest, AMarkOfADeviceMayHoldATuple) {
+  const ir::Module module = passes::InferType(Parse(R"(
+def @main(%n: int64) {
+  %0 = on_device((add(%n, 1i64), %n), virtual_device="cpu:1");
+  subtract(multiply(%0.0, %0.0), %0.1)
+})"));
+  EXPECT_EQ(Integer(module, 4), 21);
+}
+
 TEST(InterpretTest, OtherCallsHaveALimit) {
   const ir::Module module = passes::InferType(Parse(R"(
 def @count(%n: int64) -> int64 {

@@ -339,6 +339,23 @@ def @main(%n: int64) { let %sum = ref(0i64); let %_ = @loop(%n, %sum); ref_read(
               n * (n + 1) / 2);
 }
 
+// ReferencesToValues leaves no lets, whose variables a function that is a value may read.
+TEST(ProgramTest, AFunctionThatIsAValueReadsVariablesBesideReferences) {
+  const ir::Module module = Parsed(R"(
+def @main(%c: bool, %x: float32) {
+  let %r = ref(%x);
+  let %_ = ref_write(%r, add(%x, 1f));
+  let %v = ref_read(%r);
+  let %f = fn (%p: float32) -> float32 { if (%c) { multiply(%p, %v) } else { %p } };
+  (%f(%x), %f(%v))
+})");
+  for (const bool c : {true, false}) {
+    const auto results = Results(module, {{"c", NDArray::Scalar(c)}, {"x", NDArray::Scalar(5.0F)}});
+    EXPECT_EQ(*results.at(0).data<float>(), c ? 30 : 5);
+    EXPECT_EQ(*results.at(1).data<float>(), c ? 36 : 6);
+  }
+}
+
 TEST(ProgramTest, WhatAReferenceCannotDoIsSaidInWords) {
   EXPECT_THAT(WhyNot("def @main(%x: float32) { ref(%x) }"),
               HasSubstr("@main returns a value of type ref(float32)"));

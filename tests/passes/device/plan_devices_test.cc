@@ -130,6 +130,37 @@ TEST(PlanDevicesTest, S001_17_MarksOnBothSidesMakeACopy) {
   EXPECT_THAT(Planned(text), HasSubstr("result_device=\"cpu:1\""));
 }
 
+// device_copy is of one tensor.
+TEST(PlanDevicesTest, ATupleIsCopiedFieldByField) {
+  const char* text =
+      "def @main(%x: Tensor[(4), float32]) {\n"
+      "  %0 = on_device(split(%x, indices_or_sections=2), virtual_device=\"cpu:1\");\n"
+      "  on_device(concatenate(%0, axis=0), virtual_device=\"cpu:0\") }";
+  for (const std::string& placed : {Planned(text), Rewritten(text)}) {
+    InferType(Parse(placed));  // refuses a copy of a tuple
+    const std::size_t first = placed.find("device_copy(");
+    const std::size_t second = placed.find("device_copy(", first + 1);
+    EXPECT_NE(second, std::string::npos) << placed;
+    EXPECT_EQ(placed.find("device_copy(", second + 1), std::string::npos) << placed;
+  }
+}
+
+TEST(PlanDevicesTest, AMarkOfATupleIsOneOfItsFields) {
+  const std::string text = Planned(
+      "def @main(%x: Tensor[(4), float32], %y: Tensor[(4), float32]) {\n"
+      "  %0 = on_device((exp(%x), sin(%y), 1f), virtual_device=\"cpu:1\");\n"
+      "  on_device(add(%0.0, multiply(%0.1, %0.2)), virtual_device=\"cpu:1\") }");
+  EXPECT_THAT(text, AllOf(HasSubstr("param_devices=[\"cpu:1\", \"cpu:1\"]"),
+                          Not(HasSubstr("device_copy"))));
+}
+
+TEST(RewriteAnnotatedOpsTest, AFieldOfATupleIsWhereItsCallIs) {
+  EXPECT_THAT(Rewritten("def @main(%x: Tensor[(4), float32]) {\n"
+                        "  %0 = (on_device(exp(%x), virtual_device=\"cpu:1\"), %x);\n"
+                        "  sqrt(%0.0) }"),
+              HasSubstr("device_copy"));
+}
+
 TEST(PlanDevicesTest, IsIdempotent) {
   const char* text =
       "def @main(%x: Tensor[(4), float32]) {\n"

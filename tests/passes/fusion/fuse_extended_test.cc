@@ -51,6 +51,19 @@ TEST_P(FuseExtendedTest, TextReadsBack) {
   EXPECT_EQ(Print(InferType(Parse(text))), text);
 }
 
+// The kernel would read %a where the softmax is computed, before it is bound.
+TEST(FuseExtendedTest, AValueThatIsKeptIsReadInOneBodyOfALet) {
+  const Module fused = Fused(MainOf(R"(
+  %0 = max(%x, axis=[1], keepdims=True);
+  %1 = (
+    let %a = exp(sum(%y, axis=[1], keepdims=True));
+    sum(exp(multiply(subtract(%x, %0), %a)), axis=[1], keepdims=True)
+  );
+  (%1, nn.softmax(%0, axis=0)))"),
+                             kExtended);
+  EXPECT_EQ(InferType(Parse(Print(fused))).functions().size(), 1U);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     OneKernel, FuseExtendedTest,
     ::testing::Values(

@@ -54,6 +54,16 @@ TEST(FuseOpsTextTest, ReferencesStayOutsideOfKernels) {
   EXPECT_TRUE(Holds(Fact::kFused, fused));
 }
 
+TEST(FuseOpsTextTest, TuplesAndProjectionsAloneMakeNoKernel) {
+  const Module fused = Fused(R"(def @main(%x: Tensor[(4), float32]) {
+  %0 = topk(%x, k=2);
+  %1 = (%0.1, %0.0);
+  (sin(%x), %1.1)
+})");
+  EXPECT_EQ(Kernels(fused).size(), 2U);
+  EXPECT_EQ(Print(fused).find("Primitive=0"), std::string::npos) << Print(fused);
+}
+
 TEST(FuseOpsTextTest, S001_22_TheChainPrintsBeforeFusion) {
   const ir::Var x = ir::Var::Make("x", ir::TensorType({10, 20}, Float32));
   ir::Expr y = x;

@@ -98,5 +98,22 @@ TEST(JoinRegionsTest, RandomGraphsStayFreeOfCycles) {
   EXPECT_LT(regions_made * 3, calls_taken * 2);
 }
 
+// One call of the region would stand where %b is computed, and read %a before it is bound.
+TEST(JoinRegionsTest, ValuesOfDifferentBodiesOfLetsStayApart) {
+  const Expr function = Parse(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) {
+  %0 = add(%x, %x);
+  let %b = maximum(%0, %x);
+  let %a = maximum(%y, %y);
+  %1 = add(%y, %y);
+  (add(%0, %a), %b, add(%1, %a))
+})")
+                            .Get("main");
+  std::vector<std::size_t> sizes;
+  for (const auto& region : JoinRegions(function, TargetByOperator)) sizes.push_back(region.size());
+  // %1 is computed where its reader is.
+  EXPECT_THAT(sizes, ::testing::UnorderedElementsAre(1, 1, 2));
+}
+
 }  // namespace
 }  // namespace tenon::passes

@@ -196,6 +196,19 @@ INSTANTIATE_TEST_SUITE_P(
                                "%0(%x)"}),
     [](const auto& info) { return info.param.name; });
 
+// The call of a branch's function is marked around the marks in its body.
+TEST(MarkedRegionsTest, OfMarksAroundMarksTheInnerOneCounts) {
+  const Module module = InferType(Parse(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4), float32]) {
+  %0 = annotation.compiler_begin(%x, compiler="default");
+  %1 = annotation.compiler_begin(%0, compiler="npu");
+  %2 = annotation.compiler_end(abs(%1), compiler="npu");
+  exp(annotation.compiler_end(%2, compiler="default"))
+})"));
+  EXPECT_EQ(Short(PartitionGraph(MergeCompilerRegions(module))),
+            "%0 = @npu_main_0(%x);\nexp(%0)\n}\n\ndef @npu_main_0(%x) {\nabs(%x)\n");
+}
+
 TEST(AnnotateTargetTest, TheFirstGeneratorThatTakesACallGetsIt) {
   const Module module = WithConstants(kMatrix, "tanh(abs(%x))");
   const CodeGenerator a = Taking("a", {"abs", "tanh"});

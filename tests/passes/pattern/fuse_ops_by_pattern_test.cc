@@ -480,6 +480,19 @@ TEST(FuseOpsByPatternTest, S000_26_ACheckCanRefuseWhatEscapes) {
   EXPECT_THAT(users, ElementsAre("exp"));
 }
 
+// A call of the group would stand where %b is computed, and read %a before it is bound.
+TEST(FuseOpsByPatternTest, AMatchWithFurtherResultsLiesInOneBodyOfALet) {
+  const Module typed = InferType(Parse(R"(#[version = "0.0.5"]
+def @main(%x: Tensor[(4), float32]) {
+  %0 = exp(%x);
+  let %b = sin(%0);
+  let %a = cos(%x);
+  (add(%0, %a), %b)
+})"));
+  const Pattern sum = IsOp("add")(IsOp("exp")(Wildcard()), Wildcard());
+  EXPECT_EQ(FuseOpsByPattern(typed, {{"a.sum", sum}}), typed);
+}
+
 // The greatest match wins: a chain that grows swallows the shorter matches inside it.
 TEST(FuseOpsByPatternTest, AMatchReplacesThoseThatLieInIt) {
   const Module module = Parse(R"(#[version = "0.0.5"]

@@ -100,6 +100,24 @@ TEST(ToMixedPrecisionTest, ClipBeyondTheRangeOfTheTypeStaysInFloat32) {
               HasSubstr("a_max=70000f) /* ty=Tensor[(2, 5), bfloat16] */"));
 }
 
+// A number that masks values would become an infinity, and one that keeps a divisor from 0 would
+// become 0.
+TEST(ToMixedPrecisionTest, ConstantsBeyondTheRangeOfTheTypeKeepTheirReadersInFloat32) {
+  const auto is_low = [](const std::string& reader, DataType type) {
+    const Module typed = Typed(OverDense(StrCat("%1 = ", reader, ";\n  nn.relu(%1)")));
+    const std::string text = Print(ToMixedPrecision(typed, {.type = type}));
+    const std::string relu = text.substr(text.find("nn.relu("));
+    return relu.substr(0, relu.find('\n')).find(type.ToString()) != std::string::npos;
+  };
+  EXPECT_TRUE(is_low("maximum(%0, -1e9f)", BFloat16));
+  EXPECT_FALSE(is_low("maximum(%0, -1e9f)", Float16));
+  EXPECT_FALSE(is_low("maximum(%0, -3.4028235e38f)", BFloat16));
+  EXPECT_TRUE(is_low("add(%0, 1e-5f)", Float16));
+  EXPECT_FALSE(is_low("add(%0, 1e-12f)", Float16));
+  EXPECT_TRUE(is_low("add(%0, 1e-12f)", BFloat16));
+  EXPECT_FALSE(is_low("clip(%0, a_min=1e-12f, a_max=6f)", Float16));
+}
+
 TEST(ToMixedPrecisionTest, TheResultMayStayLow) {
   const Module mixed = ToMixedPrecision(Typed(OverDense("nn.relu(%0)")),
                                         {.type = Float16, .keep_output_type = false});
