@@ -250,13 +250,33 @@ runtime::Executable SymbolicModel::BuildFromTypes(const Dim::Values& values) con
   return Linked(lowered, ready, code_, threads_, bound_.memory());
 }
 
+namespace {
+
+bool AllHold(const std::vector<ExtentCondition>& needs, const Dim::Values& values) {
+  return std::ranges::all_of(needs,
+                             [&](const ExtentCondition& need) { return need.Holds(values); });
+}
+void Require(const std::vector<ExtentCondition>& needs, const Dim::Values& values) {
+  for (const ExtentCondition& need : needs) {
+    if (!need.Holds(values)) runtime::RefuseValues(need, values);
+  }
+}
+
+}  // namespace
+
 SymbolicModel* SymbolicModel::WithoutZeros(const Dim::Values& zeros, const Dim::Values& values) {
   const std::lock_guard<std::mutex> lock(zeros_mutex_);
   const auto found = without_zeros_.find(zeros);
   if (found != without_zeros_.end()) return found->second.get();
   if (TakesZeros(zeros, values)) return nullptr;
-  const std::map<std::string, Dim> numbers = AsDims(zeros);
   std::vector<ExtentCondition> needs = needs_.All();
+  // What is refused may have no kernels for such zeros.
+  if (!AllHold(needs, values)) {
+    Require(needs_.of_others, values);
+    (void)MakeConcrete(fused_, values);
+    Require(needs_.of_operators, values);
+  }
+  const std::map<std::string, Dim> numbers = AsDims(zeros);
   for (ExtentCondition& need : needs) {
     need.a = need.a.Substitute(numbers);
     need.b = need.b.Substitute(numbers);
@@ -275,15 +295,10 @@ runtime::Executable SymbolicModel::Bind(const Dim::Values& values) {
   if (std::optional<runtime::Executable> found = bound_.Find(values)) return *std::move(found);
   SymbolicModel* const without = zeros.empty() ? nullptr : WithoutZeros(zeros, values);
   if (without != nullptr) return without->Bind(others);
-  const auto require = [&](const std::vector<ExtentCondition>& needs) {
-    for (const ExtentCondition& need : needs) {
-      if (!need.Holds(values)) runtime::RefuseValues(need, values);
-    }
-  };
-  require(needs_.of_others);
+  Require(needs_.of_others, values);
   // Operators say more about what they refuse than the conditions, so these come after them.
   const runtime::Executable made = Build(values);
-  require(needs_.of_operators);
+  Require(needs_.of_operators, values);
   return bound_.Keep(values, made);
 }
 

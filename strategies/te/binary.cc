@@ -18,18 +18,31 @@ Expr Apply(const Expr& a, const Expr& b) {
   return loop::Binary(kOp, a, b);
 }
 
+// `of` of floats. Halves are computed in float32: a quotient that is rounded to a half may be the
+// next whole number.
+Expr OfFloats(PairFunction of, const Expr& a, const Expr& b) {
+  const DataType wide = SumType(a.dtype());
+  return te::Cast(a.dtype(), of(te::Cast(wide, a), te::Cast(wide, b)));
+}
+
+Expr FloorOfQuotient(const Expr& a, const Expr& b) { return te::Floor(a / b); }
+Expr TruncOfQuotient(const Expr& a, const Expr& b) {
+  return loop::Call(loop::Intrinsic::kTrunc, {a / b});
+}
+Expr RestOfFloor(const Expr& a, const Expr& b) { return a - FloorOfQuotient(a, b) * b; }
+
 // Remainders of floats follow the sign rule of the quotient's rounding.
 Expr TruncMod(const Expr& a, const Expr& b) {
   return a.dtype().is_float() ? loop::Call(loop::Intrinsic::kFmod, {a, b}) : a % b;
 }
 Expr FloorDivide(const Expr& a, const Expr& b) {
-  return a.dtype().is_float() ? te::Floor(a / b) : te::FloorDiv(a, b);
+  return a.dtype().is_float() ? OfFloats(FloorOfQuotient, a, b) : te::FloorDiv(a, b);
 }
 Expr FloorModulo(const Expr& a, const Expr& b) {
-  return a.dtype().is_float() ? a - te::Floor(a / b) * b : te::FloorMod(a, b);
+  return a.dtype().is_float() ? OfFloats(RestOfFloor, a, b) : te::FloorMod(a, b);
 }
 Expr TruncDivide(const Expr& a, const Expr& b) {
-  return a.dtype().is_float() ? loop::Call(loop::Intrinsic::kTrunc, {a / b}) : a / b;
+  return a.dtype().is_float() ? OfFloats(TruncOfQuotient, a, b) : a / b;
 }
 // For bools, only 0 to the power of 1 is 0.
 Expr Power(const Expr& a, const Expr& b) {

@@ -116,9 +116,11 @@ Expr BitwiseNot(const attrs::Attrs&, const Expr& x) {
   return loop::Binary(loop::BinaryOp::kBitXor, x, loop::IntImm(x.dtype(), -1));
 }
 
+// Halves are multiplied in float32, as their type may not hold the slope.
 Expr LeakyRelu(const attrs::Attrs& attrs, const Expr& x) {
-  const Expr slope = te::Cast(x.dtype(), attrs.As<ops::LeakyReluAttrs>().alpha);
-  return te::Select(x > Zero(x), x, x * slope);
+  const DataType wide = SumType(x.dtype());
+  const Expr slope = te::Cast(wide, attrs.As<ops::LeakyReluAttrs>().alpha);
+  return te::Select(x > Zero(x), x, te::Cast(x.dtype(), te::Cast(wide, x) * slope));
 }
 
 constexpr FormulaRow kFormulas[] = {

@@ -1,6 +1,7 @@
 // What compiled graphs keep of numbers that libraries and kernels may lose: NaN, and attributes at
 // the ends of their types.
 #include <limits>
+#include <vector>
 
 #include "tenon/compiler/compile.h"
 #include "tenon/ops/builders.h"
@@ -156,6 +157,70 @@ TEST(CompileTest, ADeterminantOfHalvesIsRoundedOnce) {
       "dtype=\"float16\")), dtype=\"float32\") }");
   const NDArray x = NDArray::FromVector<float>({2, 2}, {293.0F / 2048, 0x1p-14F, 0x1p-14F, 7});
   EXPECT_EQ(Outcome(module, {{"x", x}}).at(0).data<float>()[0], 1 + 0x1p-10F);
+}
+
+// Both quotients are 10 as halves, and lie on either side of it in float32.
+TEST(CompileTest, AQuotientOfHalvesIsRoundedOnce) {
+  const NDArray x = NDArray::FromVector<float>({2}, {-1, 2047.0F / 2048});
+  const NDArray y = NDArray::FromVector<float>({2}, {819.0F / 8192, 819.0F / 8192});
+  const auto of_halves = [&](const char* op) {
+    const ir::Module module = Parsed(
+        StrCat("def @main(%x: Tensor[(2), float32], %y: Tensor[(2), float32]) { cast(", op,
+               "(cast(%x, dtype=\"float16\"), cast(%y, dtype=\"float16\")), dtype=\"float32\") }"));
+    const NDArray result = Outcome(module, {{"x", x}, {"y", y}}).at(0);
+    return std::vector<float>(result.data<float>(), result.data<float>() + 2);
+  };
+  EXPECT_EQ(of_halves("floor_divide"), (std::vector<float>{-11, 9}));
+  EXPECT_EQ(of_halves("trunc_divide"), (std::vector<float>{-10, 9}));
+  for (const float rest : of_halves("floor_mod")) EXPECT_NEAR(rest, 0.09973F, 1e-4F);
+}
+
+// float16 has no 3e-8, and 7e4 is infinite there.
+TEST(CompileTest, TheSlopeOfHalvesIsNotRounded) {
+  const auto of = [](const char* slope, float x) {
+    const ir::Module module =
+        Parsed(StrCat("def @main(%x: Tensor[(1), float32]) { cast(nn.leaky_relu(cast(%x, "
+                      "dtype=\"float16\"), alpha=",
+                      slope, "), dtype=\"float32\") }"));
+    return Outcome(module, {{"x", NDArray::FromVector<float>({1}, {x})}}).at(0).data<float>()[0];
+  };
+  EXPECT_NEAR(of("3e-8f64", -10000), -3e-4F, 1e-6F);
+  EXPECT_EQ(of("70000f64", -0.5F), -35008);
+}
+
+// Areas of boxes that are counted in pixels are beyond float16.
+TEST(CompileTest, BoxesOfHalvesOverlapAsThoseOfFloatsDo) {
+  const ir::Module module = Parsed(
+      "def @main(%x: Tensor[(1, 2, 6), float32], %c: Tensor[(1), int32], %i: Tensor[(1, 2), "
+      "int32]) { vision.non_max_suppression(cast(%x, dtype=\"float16\"), %c, %i, -1, 0.5f, "
+      "return_indices=True) }");
+  const NDArray x =
+      NDArray::FromVector<float>({1, 2, 6}, {0, 0.9F, 0, 0, 300, 300, 0, 0.8F, 10, 0, 300, 300});
+  const std::vector<NDArray> results =
+      Outcome(module, {{"x", x},
+                       {"c", NDArray::FromVector<std::int32_t>({1}, {2})},
+                       {"i", NDArray::FromVector<std::int32_t>({1, 2}, {0, 1})}});
+  EXPECT_EQ(results.at(0).data<std::int32_t>()[1], -1);
+  EXPECT_EQ(results.at(1).data<std::int32_t>()[0], 1);
+}
+
+// Each corner is exp(offset) and a product or two away from its anchor.
+TEST(CompileTest, CornersOfHalvesAreRoundedOnce) {
+  const auto module = [](const char* type) {
+    const auto half = [&](const char* x) { return StrCat("cast(", x, ", dtype=\"", type, "\")"); };
+    return Parsed(StrCat(
+        "def @main(%p: Tensor[(1, 2, 1), float32], %l: Tensor[(1, 4), float32], %a: Tensor[(1, 1, "
+        "4), float32]) { %0 = vision.multibox_transform_loc(",
+        half("%p"), ", ", half("%l"), ", ", half("%a"),
+        ", clip=False); cast(cast(%0.0, dtype=\"float16\"), dtype=\"float32\") }"));
+  };
+  const runtime::Inputs inputs = {
+      {"p", NDArray::FromVector<float>({1, 2, 1}, {0.125F, 0.875F})},
+      {"l", NDArray::FromVector<float>({1, 4}, {0.25F, -0.75F, 1.875F, 2.125F})},
+      {"a", NDArray::FromVector<float>({1, 1, 4}, {0.125F, 0.1875F, 0.4375F, 0.625F})}};
+  const NDArray halves = Outcome(module("float16"), inputs).at(0);
+  const NDArray floats = Outcome(module("float32"), inputs).at(0);
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(halves.data<float>()[i], floats.data<float>()[i]) << i;
 }
 
 TEST(CompileTest, AnArangeOfHalvesHasAnyNumberOfPlaces) {

@@ -41,7 +41,7 @@ Definitions BoxesOfAnchors(const DefinedCall& call) {
         const Real low = call.Arg(2, box * 4 + axis), high = call.Arg(2, box * 4 + axis + 2);
         const auto change = [&](std::int64_t d) {
           return call.Arg(1, image * 4 * count + box * 4 + d) *
-                 Rounded(attrs.variances[At(d)], type);
+                 Rounded(attrs.variances[At(d)], type.is_half() ? Float32 : type);
         };
         const Real centre = change(axis) * (high - low) + (low + high) / 2;
         const Real reach = std::exp(change(axis + 2)) * (high - low) / 2;

@@ -112,10 +112,12 @@ class RankedBoxes {
   Tensor ranked;  // (image, rank, element)
 
  private:
-  // Whether two boxes overlap by the threshold, and are of one class where that matters.
+  // Whether two boxes overlap by the threshold, and are of one class where that matters. float16
+  // does not hold the areas of boxes that are counted in pixels.
   Expr Overlap(const Expr& image, const Expr& a, const Expr& b, const Expr& threshold) const {
+    const DataType wide = SumType(x_.dtype());
     const auto element = [&](const Expr& box, std::int64_t e) {
-      return ranked(image, box, Expr(e));
+      return te::Cast(wide, ranked(image, box, Expr(e)));
     };
     const auto low = [&](const Expr& box, std::int64_t d) {
       const std::int64_t at = attrs_.coord_start + d;
@@ -125,7 +127,7 @@ class RankedBoxes {
       const std::int64_t at = attrs_.coord_start + d;
       return te::Max(element(box, at), element(box, at + 2));
     };
-    const Expr zero = te::Cast(x_.dtype(), 0);
+    const Expr zero = te::Cast(wide, 0);
     const auto common = [&](std::int64_t d) {
       return te::Max(te::Min(high(a, d), high(b, d)) - te::Max(low(a, d), low(b, d)), zero);
     };
@@ -135,8 +137,8 @@ class RankedBoxes {
     const Expr both = common(0) * common(1);
     const Expr either = area(a) + area(b) - both;
     Expr overlaps =
-        te::Select(either > zero, both / te::Select(either > zero, either, te::Cast(x_.dtype(), 1)),
-                   zero) >= threshold;
+        te::Select(either > zero, both / te::Select(either > zero, either, te::Cast(wide, 1)),
+                   zero) >= te::Cast(wide, threshold);
     if (!attrs_.force_suppress && attrs_.id_index >= 0)
       overlaps = overlaps && element(a, attrs_.id_index) == element(b, attrs_.id_index);
     return overlaps;

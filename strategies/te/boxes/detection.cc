@@ -55,7 +55,7 @@ std::vector<Tensor> MultiBoxTransformLoc(const TeCall& call) {
   const Tensor& scores = call.input(0);
   const Tensor& offsets = call.input(1);
   const Tensor& anchors = call.input(2);
-  const DataType dtype = call.dtype();
+  const DataType dtype = call.dtype(), wide = SumType(dtype);
   const std::int64_t batch = ExtentOf(scores, 0), count = ExtentOf(scores, 2);
   const std::int64_t classes = ExtentOf(scores, 1);
   if (batch * count == 0 || classes < (attrs.keep_background ? 1 : 2))
@@ -65,22 +65,24 @@ std::vector<Tensor> MultiBoxTransformLoc(const TeCall& call) {
     return best.number(image, box) >= Expr(0);
   });
   const auto variance = [&](const Expr& axis, std::size_t first) {
-    return te::Select(axis == Expr(0), te::Cast(dtype, attrs.variances[first]),
-                      te::Cast(dtype, attrs.variances[first + 1]));
+    return te::Select(axis == Expr(0), te::Cast(wide, attrs.variances[first]),
+                      te::Cast(wide, attrs.variances[first + 1]));
   };
   const Tensor boxes = te::Compute(
       call.te_shape(),
       [&](const Var& image, const Var& place, const Var& element) {
         const Expr box = listed.order(image, place);
         const Expr axis = te::FloorMod(element, Expr(2));
-        const Expr low = anchors(Expr(0), box, axis), high = anchors(Expr(0), box, axis + 2);
-        const Expr half = te::Cast(dtype, 0.5);
-        const Expr centre =
-            offsets(image, box * 4 + axis) * variance(axis, 0) * (high - low) + (low + high) * half;
-        const Expr reach =
-            te::Exp(offsets(image, box * 4 + axis + 2) * variance(axis, 2)) * (high - low) * half;
+        const auto side = [&](const Expr& at) { return te::Cast(wide, anchors(Expr(0), box, at)); };
+        const auto offset = [&](const Expr& at) {
+          return te::Cast(wide, offsets(image, box * 4 + at));
+        };
+        const Expr low = side(axis), high = side(axis + 2), half = te::Cast(wide, 0.5);
+        const Expr centre = offset(axis) * variance(axis, 0) * (high - low) + (low + high) * half;
+        const Expr reach = te::Exp(offset(axis + 2) * variance(axis, 2)) * (high - low) * half;
         Expr corner = te::Select(element < Expr(4), centre - reach, centre + reach);
-        if (attrs.clip) corner = te::Max(te::Min(corner, te::Cast(dtype, 1)), te::Cast(dtype, 0));
+        if (attrs.clip) corner = te::Max(te::Min(corner, te::Cast(wide, 1)), te::Cast(wide, 0));
+        corner = te::Cast(dtype, corner);
         const Expr head = te::Select(element == Expr(0), te::Cast(dtype, best.number(image, box)),
                                      best.score(image, box));
         return te::Select(place < listed.kept(image), te::Select(element < Expr(2), head, corner),

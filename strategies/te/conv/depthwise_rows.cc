@@ -48,6 +48,15 @@ std::int64_t RowsOfTile(const Conv& conv, std::int64_t rows) {
   return found == order.end() ? 1 : *found;
 }
 
+// The distance of rows in the padded image as one long row. With stride 1 the zeros right of a row
+// are the ones left of the next.
+Size PitchOf(const Conv& conv, const TeCall& call) {
+  const std::int64_t step = conv.strides[1];
+  if (step == 1) return call.input(0).shape()[3] + std::max(conv.padding[1], conv.padding[3]);
+  const std::int64_t reach = (conv.taps[1] - 1) * conv.dilation[1];
+  return BlocksOf((call.sizes()[3].expr - 1) * step + (reach + 1), step);
+}
+
 }  // namespace
 
 bool ReadsUnderMasks(const Conv& conv, std::int64_t max_columns) {
@@ -65,6 +74,8 @@ bool IsLargeImage(const TeCall& call) {
 // in cache. Rows in steps are taken apart in any case.
 Refusal RefuseFlat(const Conv& conv, const TeCall& call) {
   constexpr std::int64_t kMaxSteps = 2;
+  // With three times as many zeros beside a row as it has pixels, single pixels take half the time.
+  constexpr std::int64_t kMaxPitch = 4;
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
   const Sizes shape = call.sizes();
   const Size &height = shape[2], &width = shape[3];
@@ -79,6 +90,10 @@ Refusal RefuseFlat(const Conv& conv, const TeCall& call) {
   if (pixels > kMaxPixels)
     return StrCat(pixels, " pixels of a channel are more than ", kMaxPixels,
                   ", which stay in cache");
+  const std::int64_t pitch = PitchOf(conv, call).planned;
+  if (pitch / kMaxPitch > width.planned)
+    return StrCat("rows of ", width.planned, " pixels would be summed up as rows of ", pitch,
+                  ", most of which are dropped");
   return std::nullopt;
 }
 
@@ -88,14 +103,10 @@ Refusal RefuseFlat(const Conv& conv, const TeCall& call) {
 Tensor FlatConv(const Conv& conv, const TeCall& call) {
   const Sizes shape = call.sizes();
   const Tensor x = WithWidePixels(conv, call);
-  const auto& padding = conv.padding;
   const auto& strides = conv.strides;
   const std::array<std::int64_t, 2> reach = {(conv.taps[0] - 1) * conv.dilation[0],
                                              (conv.taps[1] - 1) * conv.dilation[1]};
-  // With stride 1 the zeros right of a row are the ones left of the next.
-  Size pitch = strides[1] == 1
-                   ? Size(x.shape()[3] + std::max(padding[1], padding[3]))
-                   : BlocksOf((shape[3].expr - 1) * strides[1] + (reach[1] + 1), strides[1]);
+  Size pitch = PitchOf(conv, call);
   // If all rows began at the same places of vectors, the last lanes would be unused and vectors
   // would be cut short.
   if (pitch.is_number() && std::gcd(pitch.planned, conv.lanes()) > shape[3].planned)

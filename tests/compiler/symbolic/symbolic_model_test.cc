@@ -282,6 +282,23 @@ TEST(SymbolicErrorTest, WhatTheModuleNeedsIsNeededAfterPassesToo) {
               HasSubstr("the model needs 3 == n, for qnn.dequantize; here n = 1"));
 }
 
+// No loops take the first of no rows, so that there is no model for such an extent alone.
+TEST(SymbolicModelTest, WhatAnOperatorRefusesOfNoElementsIsInItsWords) {
+  const auto exe = Compile(Parsed(
+      "def @main(%x: Tensor[(#n, 3), float32], %i: Tensor[(#m), int32]) { take(%x, %i, axis=0) }"));
+  ASSERT_TRUE(exe.ok()) << exe.status();
+  const auto message = [&](std::int64_t rows, std::int64_t taken) {
+    return std::string(
+        exe->Run({{"x", NDArray::Zeros({rows, 3}, Float32)}, {"i", NDArray::Zeros({taken}, Int32)}})
+            .status()
+            .message());
+  };
+  EXPECT_EQ(message(0, 0), "");
+  EXPECT_THAT(message(0, 2),
+              HasSubstr("axis 0 of the data has no elements, so that none can be taken"));
+  EXPECT_EQ(message(2, 0), "");
+}
+
 // Once a product with five numbers is known to have five columns, so has the weight.
 TEST(SymbolicModelTest, VariablesThatInferenceReplacesAreNotAskedFor) {
   const runtime::Inputs inputs = {
