@@ -50,13 +50,21 @@ Expr WrittenAt(const Node& node, const Expr& cache, const Expr& update, const Ex
   const Expr is_new = node.Typed(
       ir::Call::Make(known.logical_and, {ir::Call::Make(known.greater_equal, {distance, zero}),
                                          ir::Call::Make(known.less, {distance, length})}));
-  const Expr last = node.Typed(ops::Subtract(length, ops::Scalar(1, Int64)));
+  Expr last = node.Typed(ops::Subtract(length, ops::Scalar(1, Int64)));
+  Expr taken = update;
+  if (part[at].LowerBound().value_or(0) < 1) {
+    // From an update without elements none can be taken, so it gets one, which nobody reads.
+    std::vector<Ints> widths(part.size(), Ints{0, 0});
+    widths[at][1] = 1;
+    taken = node.Typed(ops::Pad(update, widths, 0, DataTypeOf(update)));
+    last = node.Typed(ops::Maximum(last, zero));
+  }
   const Expr inside = node.Typed(ops::Minimum(ops::Maximum(distance, zero), last));
   std::vector<Dim> by_axis(whole.size(), 1);
   by_axis[0] = whole[0];
   by_axis[at] = whole[at];
   return node.Typed(ops::Where(node.Typed(ReshapeTo(node.extents(), is_new, by_axis)),
-                               TakenOfEach(node, update, inside, how.axis), cache));
+                               TakenOfEach(node, taken, inside, how.axis), cache));
 }
 
 }  // namespace tenon::onnx_import

@@ -225,9 +225,15 @@ std::vector<Expr> CausalConvWithState(Node& node) {
   } else if (w[2] > 1) {
     padded = node.Typed(ops::Pad(x, {{0, 0}, {0, 0}, {w[2] - 1, 0}}, 0, DataTypeOf(x)));
   }
-  Expr y = ops::Conv1D(padded, weight, {.groups = w[0]});
+  // A window needs elements, so a sequence that may have none gets one, whose result is cut off.
+  const bool may_be_empty = in[2].LowerBound().value_or(0) < 1;
+  const Expr convolved =
+      may_be_empty ? node.Typed(ops::Pad(padded, {{0, 0}, {0, 0}, {0, 1}}, 0, DataTypeOf(x)))
+                   : padded;
+  Expr y = ops::Conv1D(convolved, weight, {.groups = w[0]});
   if (node.has_input(2)) y = ops::BiasAdd(y, node.input(2));
   y = node.Typed(y);
+  if (may_be_empty) y = node.Typed(FirstOf(node.extents(), y, in[2], 2));
   if (activation != "none") y = node.Typed(ops::Multiply(y, ops::Sigmoid(y)));
   // The last w - 1 elements.
   const Expr present = node.Typed(

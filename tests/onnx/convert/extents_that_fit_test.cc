@@ -44,6 +44,12 @@ TEST(ExtentsThatFitTest, AnUpdateOfANumberOfElementsFitsItsCache) {
   EXPECT_FALSE(Takes(model, CacheAndUpdate(2, 3)));
 }
 
+TEST(ExtentsThatFitTest, AnUpdateMayHaveNoElements) {
+  const auto results = ExpectRightForAll(
+      WriteOf("#n"), {CacheAndUpdate(4, 0), CacheAndUpdate(4, 1), CacheAndUpdate(5, 3)}, true);
+  testing_graphs::ExpectClose(results.at(0).at(0), CacheAndUpdate(4, 0).at("cache"));
+}
+
 // Without places, the update is the first of the cache.
 TEST(ExtentsThatFitTest, AnUpdateOfAnyBatchMayHaveNoPlaces) {
   Model model(24);

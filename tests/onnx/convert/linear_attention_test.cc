@@ -200,5 +200,19 @@ TEST(CausalConvTest, EachChannelSeesWhatCameBefore) {
   }
 }
 
+TEST(CausalConvTest, ASequenceMayHaveNoElements) {
+  const NDArray past = Random({2, 3, 2}, 1);
+  Model model(27);
+  NamedInput(model, "x", {"b", "3", "#n"});
+  NamedInput(model, "past", {"b", "3", "2"});
+  model.Constant("w", Random({3, 1, 3}, 2)).Output("y").Output("p");
+  model.Node("CausalConvWithState", {"x", "w", "", "past"}, {"y", "p"});
+  const auto results =
+      ExpectRightForAll(model, {{{"x", NDArray::Zeros({2, 3, 0}, Float32)}, {"past", past}},
+                                {{"x", Random({2, 3, 5}, 3)}, {"past", past}}});
+  EXPECT_EQ(results.at(0).at(0).shape(), Shape({2, 3, 0}));
+  ExpectClose(results.at(0).at(1), past);
+}
+
 }  // namespace
 }  // namespace tenon::onnx_import
