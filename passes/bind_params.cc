@@ -67,8 +67,8 @@ void ForEachExtent(const Expr& param, const NDArray& value, const Visit& visit) 
   for (std::size_t i = 0; i < shape.size(); ++i) visit(shape[i], value.shape()[i]);
 }
 
-// A variable has the value of an extent that it is alone or, where there is none, that is a
-// multiple of it and a number. Throws where values say different numbers, or none that is whole.
+// An extent "n" gives n its value; without one, an extent like "2*n + 1" does. Throws where values
+// give different numbers, or where a variable would be negative or not whole.
 Extents ExtentsOf(const ir::ExprMap& constants) {
   const auto value = [](const Expr& constant) -> const NDArray& {
     return constant.As<ir::ConstantNode>()->data;

@@ -10,7 +10,7 @@
 #include "tenon/ops/builders.h"
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/passes/channel_vector.h"
+#include "tenon/passes/simplify/channel_vector.h"
 #include "tenon/support/error.h"
 
 namespace tenon::passes {

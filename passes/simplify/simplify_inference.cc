@@ -7,7 +7,7 @@
 #include "tenon/ops/known_ops.h"
 #include "tenon/ops/norm/norm_attrs.h"
 #include "tenon/ops/shape_rules.h"
-#include "tenon/passes/channel_vector.h"
+#include "tenon/passes/simplify/channel_vector.h"
 
 namespace tenon::passes {
 namespace {

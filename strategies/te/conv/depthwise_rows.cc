@@ -74,7 +74,8 @@ bool IsLargeImage(const TeCall& call) {
 // in cache. Rows in steps are taken apart in any case.
 Refusal RefuseFlat(const Conv& conv, const TeCall& call) {
   constexpr std::int64_t kMaxSteps = 2;
-  // With three times as many zeros beside a row as it has pixels, single pixels take half the time.
+  // With three times as many zeros beside a row as it has pixels, the plain form takes half the
+  // time.
   constexpr std::int64_t kMaxPitch = 4;
   if (const Refusal refusal = RefuseDepthwise(conv, call)) return refusal;
   const Sizes shape = call.sizes();

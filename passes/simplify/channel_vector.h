@@ -1,6 +1,6 @@
 // Vectors with an element for each index of an axis. Only passes include this header.
-#ifndef TENON_PASSES_CHANNEL_VECTOR_H_
-#define TENON_PASSES_CHANNEL_VECTOR_H_
+#ifndef TENON_PASSES_SIMPLIFY_CHANNEL_VECTOR_H_
+#define TENON_PASSES_SIMPLIFY_CHANNEL_VECTOR_H_
 
 #include "tenon/ir/module.h"
 
@@ -17,4 +17,4 @@ ir::Expr ChannelVector(const ir::Expr& vector, const ir::Expr& typed_vector, con
 
 }  // namespace tenon::passes
 
-#endif  // TENON_PASSES_CHANNEL_VECTOR_H_
+#endif  // TENON_PASSES_SIMPLIFY_CHANNEL_VECTOR_H_

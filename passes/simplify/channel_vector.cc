@@ -1,4 +1,4 @@
-#include "tenon/passes/channel_vector.h"
+#include "tenon/passes/simplify/channel_vector.h"
 
 #include "tenon/ops/index_builders.h"
 #include "tenon/support/strings.h"
